@@ -43,7 +43,10 @@ from pagefmt.storage.writing import Disk  # noqa: E402
 
 
 def acknowledge(data: Path, gone: int = 0) -> int:
-    """Journal records for two thirds of the messages, interleaved, behind those of ``gone`` pages; how many."""
+    """Write a journal that acknowledges messages for two, one or none of the queues in turn.
+
+    Its first records are those of ``gone`` pages. Return the number of records.
+    """
     found, number = list(outlived(gone)), 10_000_000
     for path in sorted(data.rglob("*.page")):
         with open_page(path) as page:
@@ -98,7 +101,7 @@ def plain_copy(plan: CompactionPlan) -> float:
 
 
 def outlived(pages: int) -> Iterator[JournalRecord]:
-    """Acknowledgements of 10,000 messages of each of these pages, which nothing needs any more."""
+    """Yield acknowledgements of 10,000 messages of each of these pages, and the records that delete them."""
     for page in range(pages):
         first = 20_000_000 + page * 10_000
         for at in range(10_000):
@@ -108,7 +111,7 @@ def outlived(pages: int) -> Iterator[JournalRecord]:
 
 
 def size_of(folder: Path) -> float:
-    """MB of the files below a folder."""
+    """Return the size of the files below a folder in MB."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 

@@ -88,7 +88,7 @@ DEFAULT = """<?xml version="1.0"?>
 
 
 def large(count: int) -> str:
-    """One file with that many address settings, no two alike."""
+    """Return a configuration with so many address settings, no two alike."""
     settings = "\n".join(
         f'<address-setting match="unit.{n % 97}.line.{n}.#">\n<dead-letter-address>dead.{n}</dead-letter-address>\n'
         f"<max-size-bytes>{n % 50 + 1}M</max-size-bytes>\n<page-size-bytes>{n % 9 + 1}00K</page-size-bytes>\n"
@@ -129,7 +129,7 @@ def nested(count: int) -> str:
 
 
 def cpu(call: list[str], rounds: int) -> float:
-    """CPU seconds of one call, the least of the rounds."""
+    """Return the CPU seconds of a call, the minimum of all rounds."""
     best = float("inf")
     paths = os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))
     surroundings = {**os.environ, "PYTHONPATH": paths}

@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def rate(work: Callable[[], int], runs: int) -> float:
-    """Messages a second, the best of several runs."""
+    """Return messages per second, the best of several runs."""
     best = 0.0
     for _ in range(runs):
         begun = time.process_time()

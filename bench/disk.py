@@ -25,7 +25,7 @@ BROKER_XML = """<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:co
 
 
 def cpu(command: list[str], rounds: int) -> float:
-    """CPU seconds of a command and its children."""
+    """Return the CPU seconds of a command and its children, the minimum of all rounds."""
     env = os.environ | {"PYTHONPATH": ":".join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))}
     spent = []
     for _ in range(rounds):

@@ -78,13 +78,13 @@ class Server:
         return self.diagnostics()
 
     def seconds(self) -> float:
-        """CPU seconds of all threads so far."""
+        """Return the CPU seconds of all threads of the server so far."""
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
         return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
 def places(text: str, keys: int) -> list[tuple[int, int]]:
-    """Lines and columns behind the first digit of sizes, all over the text."""
+    """Return positions after the first digit of sizes, spread over the text."""
     lines = [n for n, line in enumerate(text.split("\n")) if line.startswith("<max-size-bytes>")]
     return [(lines[n * (len(lines) - 1) // keys], len("<max-size-bytes>") + 1) for n in range(keys)]
 

@@ -45,7 +45,7 @@ UTIME, STIME, SESSION = 11, 12, 3
 """Fields of /proc/PID/stat, counted behind the name."""
 
 
-def seen(sessions: set[int], taken: dict[int, tuple[str, float]]) -> None:
+def record_processes(sessions: set[int], taken: dict[int, tuple[str, float]]) -> None:
     """Record name and CPU seconds of each process of the sessions in ``taken``, by process id."""
     for folder in os.listdir("/proc"):  # noqa: PTH208 (fifty times a second)
         if folder.isdigit():
@@ -70,19 +70,19 @@ def memory(pid: int) -> int:
 
 
 def once(words: list[str], services: Sequence[int]) -> tuple[Counter[str], float, int]:
-    """Processor seconds by the name of the process, wall, and the memory of the command itself, the driver."""
+    """Run a command, and return CPU seconds by process name, wall seconds and the driver's peak memory in MiB."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))}
     taken: dict[int, tuple[str, float]] = {}
     before: dict[int, tuple[str, float]] = {}
-    seen(set(services), before)
+    record_processes(set(services), before)
     begun, most = time.monotonic(), 0
     process = subprocess.Popen(words, env=env, start_new_session=True)
     sessions = {process.pid, *services}
     while process.poll() is None:
-        seen(sessions, taken)
+        record_processes(sessions, taken)
         most = max(most, memory(process.pid))
         time.sleep(0.02)
-    seen(sessions, taken)
+    record_processes(sessions, taken)
     if process.returncode:
         sys.exit(f"{' '.join(words)}: status {process.returncode}")
     found: Counter[str] = Counter()

@@ -29,13 +29,13 @@ RECORDS = 10
 
 
 def spent(process: int) -> float:
-    """Processor seconds so far."""
+    """Return the CPU seconds that a process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
 def resident(process: int) -> int:
-    """MiB."""
+    """Return the resident memory of a process in MiB."""
     found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
     return int(found[1]) >> 10 if found else 0
 

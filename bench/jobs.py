@@ -33,7 +33,7 @@ CALLS = {
 
 
 def measured(words: list[str], data: Path, out: Path, jobs: int) -> Cost:
-    """One run, without the file of the one before."""
+    """Measure one run, after removing the output of the one before."""
     for path in out.glob("out.*"):
         path.unlink()
     given = [word.replace("DATA", str(data)).replace("OUT", str(out)) for word in words]

@@ -77,7 +77,7 @@ def page_content(size: int) -> bytes:
 
 
 def write_pages(store: Path, count: int, records_of_each: int) -> None:
-    """Many are names of one file."""
+    """Write ``count`` pages of the same content, most of them as hard links."""
     content = b"".join(islice(records(SETS["b"], QUEUES), records_of_each))
     for number in range(count):
         path = store / page_name(number + 1)
@@ -89,7 +89,7 @@ def write_pages(store: Path, count: int, records_of_each: int) -> None:
 
 
 def acknowledgements(folder: Path, count: int) -> None:
-    """Of a quarter of what could be acknowledged: there are as many records as acknowledgements, and four queues."""
+    """Write ``count`` acknowledgements, a quarter of those that the pages and queues allow."""
     store, pages = directory(folder), -(-count // MANY)
     write_pages(store, pages, MANY)
     for old in (folder / "journal").iterdir():
@@ -102,7 +102,7 @@ def pages(folder: Path, count: int) -> None:
 
 
 def addresses(folder: Path, count: int) -> None:
-    """Each with a queue and a page."""
+    """Write ``count`` addresses, each with a queue and a page."""
     shutil.rmtree(directory(folder))
     any_queue = next(iter(load_bindings(folder / "bindings").queues.values()))
     found = []
@@ -121,7 +121,7 @@ def addresses(folder: Path, count: int) -> None:
 
 
 def page(folder: Path, size: int) -> None:
-    """One page of so many bytes."""
+    """Write one page of about ``size`` bytes."""
     content = page_content(min(BLOCK, size))
     with (directory(folder) / page_name(1)).open("wb") as out:
         for _ in range(size // len(content)):
@@ -129,7 +129,7 @@ def page(folder: Path, size: int) -> None:
 
 
 def folders(folder: Path, count: int) -> None:
-    """Without a page and without an address."""
+    """Create ``count`` folders of stores without pages and addresses."""
     directory(folder)
     for number in range(count):
         (folder / "paging" / f"{number:08x}-0000-11f0-8000-000000000001").mkdir()

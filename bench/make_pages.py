@@ -85,7 +85,10 @@ def amqp_message(number: int, encoded: bytes) -> AmqpMessage:
 
 
 def shaped(number: int) -> AmqpMessage:
-    """One of 64 shapes, in no order: sections, fields, application properties and the kind of the body differ."""
+    """Return a message of one of 64 shapes in irregular order.
+
+    They differ in sections, fields, application properties and kind of body.
+    """
     shape = (number * 2654435761 >> 7) % 64
     text = amqp_string(f"ID:{shape}:{number}")
     sections = (
@@ -168,7 +171,7 @@ def record(number: int, kind: RecordType, body: bytes) -> JournalRecord:
 
 
 def write_bindings(folder: Path, queues: tuple[int, ...] = QUEUES) -> None:
-    """Multicast queues on the address, and an empty journal."""
+    """Write bindings with multicast queues on the address, and an empty journal."""
     settings = {
         "filter": None,
         "metadata": "",

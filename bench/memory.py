@@ -54,7 +54,7 @@ print(len(reader.partitions()), len(pickle.dumps(reader)))
 
 
 def repeat(store: Path, megabytes: int) -> list[int]:
-    """Pages again and again until there are enough; records of each page."""
+    """Link the pages repeatedly until there are enough, and return the number of records of each."""
     pages = sorted(store.glob("*.page"))
     counts = []
     for path in pages:
@@ -86,7 +86,7 @@ def small_pages(store: Path, kilobytes: int) -> None:
 
 
 def positions(counts: list[int], acks: int) -> Iterator[tuple[int, int, int]]:
-    """(queue, page, number): every third record of each queue, and then the next third."""
+    """Yield (queue, page, number) of every third record of each queue, then of the next third, up to ``acks``."""
     for third in range(3):
         for page, records in enumerate(counts, 1):
             for number in range(records):
@@ -99,7 +99,7 @@ def positions(counts: list[int], acks: int) -> Iterator[tuple[int, int, int]]:
 
 
 def template(transactions: bool) -> tuple[bytes, dict[str, int]]:
-    """One acknowledgement as it stands in a journal, and where its fields are."""
+    """Return an encoded acknowledgement, and the offsets of its fields."""
     record, queue, page, number = MARK
     body = encode_body(CursorAck(queue, page, number))
     kind = RecordKind.ADD_TX if transactions else RecordKind.ADD

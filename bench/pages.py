@@ -39,7 +39,10 @@ def cost(words: list[str], runs: int) -> Cost:
 
 
 def once(words: list[str], also: tuple[int, ...] = ()) -> Cost:
-    """``also``: statuses that are no failure, beside that something was found."""
+    """Run a command and measure its cost.
+
+    ``also``: statuses other than 0 and 1 that are no failure.
+    """
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(str(ROOT / part) for part in ("", "cli", "schemas"))}
     begun = time.monotonic()
     process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

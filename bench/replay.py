@@ -68,7 +68,7 @@ COMPILED = "import pageengine.running.engine as e; print(e.__file__.endswith('.s
 
 
 def fill_and_drain(count: int) -> Iterator[Operation]:
-    """``count`` messages: sends, then receives that take and acknowledge a batch each."""
+    """Yield sends of ``count`` messages, then receives that take and acknowledge a batch each."""
     yield ops.CreateQueue("q", t=0)
     for n in range(count):
         yield ops.Send("q", n, size=1024, i=n + 1, t=n)
@@ -105,7 +105,10 @@ def repeated(name: str, lines: int, folder: Path) -> Path:
 
 
 def configuration(folder: Path, shape: str) -> Path:
-    """Page mode from 1 MiB on in pages of 256 KiB; fill-and-drain pages everything, in pages of 10 MiB."""
+    """Write a configuration with page mode from 1 MiB on in pages of 256 KiB.
+
+    That of fill-and-drain pages everything, in pages of 10 MiB.
+    """
     path = folder / f"{shape}.xml"
     size, page = (0, 10 << 20) if shape == FILL_AND_DRAIN else (PAGED, PAGES_OF)
     path.write_text(CONFIGURATION.format(size=size, page=page))
@@ -113,7 +116,7 @@ def configuration(folder: Path, shape: str) -> Path:
 
 
 def loading(trace: Path, rounds: int) -> tuple[int, float]:
-    """Lines, and the median of the seconds that ``json.loads`` takes for them."""
+    """Return the number of lines, and the median seconds that ``json.loads`` takes for them."""
     lines = trace.read_bytes().splitlines()
     seconds = []
     for _ in range(rounds):
@@ -130,7 +133,7 @@ def environment(python: str) -> dict[str, str]:
 
 
 def replaying(python: str, trace: Path, config: Path, rounds: int) -> tuple[float, int]:
-    """Median of the CPU seconds of a whole run, and the most memory of any in MiB."""
+    """Return the median CPU seconds of a whole run, and the peak memory of any in MiB."""
     used = []
     for _ in range(rounds):
         run = subprocess.Popen(
@@ -167,21 +170,21 @@ class Broker:
         source = ROOT / "tests" / "oracle_java" / "TrafficRate.java"
         subprocess.run(["javac", "-nowarn", "-proc:none", "-cp", jars, "-d", str(folder), str(source)], check=True)
 
-    def _said(self, *words: object) -> list[dict[str, float]]:
+    def _run_java(self, *words: object) -> list[dict[str, float]]:
         done = subprocess.run(
             ["java", "-Xmx1g", "-cp", self.classes, *map(str, words)], capture_output=True, text=True, check=True
         )
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
     def filled_and_drained(self, messages: int, rounds: int) -> dict[str, float]:
-        """Messages a second in and out."""
-        lines = self._said("Bench", self.folder, messages, 1024, rounds)
+        """Return messages per second in and out of the broker."""
+        lines = self._run_java("Bench", self.folder, messages, 1024, rounds)
         found = next(line for line in lines if "median_page_in_per_s" in line and not line["sync"])
         return {"in": found["median_page_in_per_s"], "out": found["median_consume_per_s"]}
 
     def traffic(self, trace: Path, rounds: int) -> dict[str, float]:
-        """``lines``, ``seconds`` and ``cpu_seconds`` of the operations of a trace."""
-        return self._said("TrafficRate", self.folder, trace, PAGED, PAGES_OF, rounds)[-1]
+        """Return ``lines``, ``seconds`` and ``cpu_seconds`` of the operations of a trace."""
+        return self._run_java("TrafficRate", self.folder, trace, PAGED, PAGES_OF, rounds)[-1]
 
 
 def main() -> None:

@@ -28,7 +28,7 @@ TAB = (
 
 
 def calls(folder: Path) -> dict[str, list[str]]:
-    """By name; the first two of Python, then ours; the last two of bash."""
+    """Return the calls by name: the first two of Python, then pagectl's, the last two of bash."""
     python = sys.executable
     pagectl = [python, "-m", "pagectl"]
     (folder / "etc").mkdir()
@@ -51,7 +51,7 @@ def calls(folder: Path) -> dict[str, list[str]]:
 
 
 def cpu(command: list[str]) -> float:
-    """CPU milliseconds of a command and its children."""
+    """Return the CPU milliseconds of a command and its children."""
     paths = os.pathsep.join(map(str, (ROOT, ROOT / "cli", ROOT / "schemas")))
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"PYTHONPATH": paths}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

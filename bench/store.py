@@ -40,7 +40,10 @@ PEERS = {"messages xml": "data exp", "messages decode parquet": "data exp"}
 
 
 def records(megabytes: int, large: Path, told: list[int]) -> Iterator[JournalRecord]:
-    """Messages with their references; ``told`` gets how many. Bodies of large messages go to the folder ``large``."""
+    """Yield messages with their references, and append the number of messages to ``told``.
+
+    Bodies of large messages go to the folder ``large``.
+    """
     size = tx = 0
     for number in count(FIRST):
         at = number - FIRST
@@ -83,7 +86,7 @@ def of_transaction(each: JournalRecord, tx: int) -> JournalRecord:
 
 
 def acknowledgements(paging: Path) -> Iterator[JournalRecord]:
-    """Of the first records of each page, one in eight messages."""
+    """Yield acknowledgements of the first records of each page, for about one in eight messages."""
     ids = count(2_000_000_000)
     for page in sorted(paging.glob("*/*.page")):
         for number in range(0, page.stat().st_size // 2000, 4):

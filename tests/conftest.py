@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Spark on this machine, for whoever asks first and all behind; it keeps nothing between two jobs."""
+    """Yield the Spark context that all tests of the session share."""
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     from program import environment
 
@@ -60,7 +60,7 @@ def spark_context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Which tests were left out because an extra is not installed: one line each."""
+    """Print a line for each test that was skipped because an extra is not installed."""
     for report in terminalreporter.stats.get("skipped", ()):
         place, _, why = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
         if "the extra" in why:

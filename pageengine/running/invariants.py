@@ -23,7 +23,7 @@ from pageengine.running.watched_changes import (
     look_at_restart,
     look_at_store,
     require,
-    seen,
+    store_record,
 )
 from pageengine.settings.profiles import FullWhen
 from pageengine.trace.operations import Operation
@@ -56,7 +56,7 @@ class InvariantCheck:
         for queue in run.broker.queues.values():
             _queue(queue)
             look_at_positions(queue)
-        self.stores = {store.address: seen(store) for store in run.broker.stores.values()}
+        self.stores = {store.address: store_record(store) for store in run.broker.stores.values()}
         self.kept = kept_over_a_restart(run)
 
 

@@ -47,7 +47,7 @@ class StoreRecord:
     written: int
 
 
-def seen(store: AddressStore) -> StoreRecord:
+def store_record(store: AddressStore) -> StoreRecord:
     """Return the state of a store that is compared after the next operation."""
     records = sum(page.count for page in store.pages.values())
     held = store.full or store.page_full or store.limits.global_full
@@ -60,7 +60,7 @@ def look_at_store(run: Run, store: AddressStore, before: StoreRecord, op: Operat
     """Check invariants 6 to 9, 11, 27 and 28; restarts and new settings may change a store in any way."""
     if isinstance(op, Restart | Crash | SettingsChange):
         return
-    now = seen(store)
+    now = store_record(store)
     if store.paging and not before.paging:
         require(6, store.policy is AddressFullPolicy.PAGE, f"{store.address} pages with policy {store.policy}")
     if before.paging and not store.paging:

@@ -111,7 +111,7 @@ def _take(stack: ExitStack, path: Path, start: int, length: int, untaken: list[s
         return -1
     except OSError as err:
         if untaken is not None and err.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            untaken.append(f"{path}: {err.strerror}: {_seen(path, start, length)}")
+            untaken.append(f"{path}: {err.strerror}: {_describe_holder(path, start, length)}")
             return -1
         raise BrokerRuns(f"{path}: {err.strerror}; the lock cannot be taken, so nothing is changed") from err
     stack.callback(os.close, handle)
@@ -127,7 +127,7 @@ def _held(path: Path, process: int | None) -> BrokerRuns:
     return BrokerRuns(f"{path}: held by a running broker{by}, or by another pagectl; stop it first")
 
 
-def _seen(path: Path, start: int, length: int) -> str:
+def _describe_holder(path: Path, start: int, length: int) -> str:
     """Return a sentence on whether a broker holds a lock that cannot be taken. Raise ``BrokerRuns`` if one does."""
     try:
         process = _holder_of(path, start, length)

@@ -71,7 +71,7 @@ class CoreForm:
         narrowed = _narrowed(typed)
         if narrowed is None:
             self.lost.append(f"{name}: {typed.kind.value} becomes text")
-            return _string(_said(typed))
+            return _string(_value_text(typed))
         return narrowed
 
 
@@ -164,7 +164,7 @@ def _fields(form: CoreForm, sections: AmqpSections) -> None:
         if (field := fields.get(name)) is not None:
             form.put(key, _string(str(field.value)))
     if (field := fields.get("user_id")) is not None:
-        text = field.value.decode("utf-8", "replace") if isinstance(field.value, bytes) else _said(field)
+        text = field.value.decode("utf-8", "replace") if isinstance(field.value, bytes) else _value_text(field)
         form.put("JMSXUserID", _string(text))
     if (field := fields.get("reply_to")) is not None:
         kind = dict(_entries(sections.message_annotations)).get("x-opt-jms-reply-to")
@@ -337,7 +337,7 @@ def _value(form: CoreForm, section: BodySection, kind: str | None) -> int | None
         case _:
             form.type = BYTES
             form.lost.append(f"a body that is an AMQP value ({content.kind.value}) is kept as text")
-            form.body = _said(content).encode()
+            form.body = _value_text(content).encode()
             return None
 
 
@@ -392,16 +392,16 @@ def _narrowed(typed: TypedValue) -> TypedValue | None:
             return typed if typed.kind in PROPERTY_CODES else None
 
 
-def _said(typed: TypedValue) -> str:
+def _value_text(typed: TypedValue) -> str:
     match typed.kind:
         case ValueKind.UUID:
             return uuid_text(typed.value)
         case ValueKind.LIST | ValueKind.ARRAY:
-            return f"[{', '.join(_said(item) for item in typed.value)}]"
+            return f"[{', '.join(_value_text(item) for item in typed.value)}]"
         case ValueKind.MAP:
-            return f"{{{', '.join(f'{_said(key)}={_said(value)}' for key, value in typed.value)}}}"
+            return f"{{{', '.join(f'{_value_text(key)}={_value_text(value)}' for key, value in typed.value)}}}"
         case ValueKind.DESCRIBED:
-            return _said(typed.value[1])
+            return _value_text(typed.value[1])
         case _ if isinstance(typed.value, bytes):
             return typed.value.hex()
         case _:

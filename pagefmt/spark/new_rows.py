@@ -111,7 +111,7 @@ class _PageAtHand:
             return self.entry._replace(state=DELETED)
         if self.crc32c is None or after is None or self.before is None:
             return entry
-        return summed if _told_apart(after) == _told_apart(self.before) else entry
+        return summed if _change_marks(after) == _change_marks(self.before) else entry
 
 
 def new_rows(
@@ -222,7 +222,7 @@ def _status(page: PageFile) -> os.stat_result | None:
         return None
 
 
-def _told_apart(status: os.stat_result) -> tuple[int, ...]:
+def _change_marks(status: os.stat_result) -> tuple[int, ...]:
     """Return the fields of a status that change when a file does."""
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

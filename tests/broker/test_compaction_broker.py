@@ -81,13 +81,13 @@ def laid_out(version: str, to: Path) -> Iterator[Judged]:
 
 
 def unneeded(data: Path) -> int:
-    """Bytes of pages that belong to no record which is due to anybody."""
+    """Return how many bytes of the page files belong to no outstanding record."""
     live = {(page, number, body) for each in due(within(data)).values() for page, number, _, body in each}
     return sum(path.stat().st_size for path in data.rglob("*.page")) - sum(len(body) for *_, body in live)
 
 
 def different(version: str, judged: list[Judged], row: Row) -> list[str]:
-    """Drains the results; the names of those that give something else than their originals, with the reason."""
+    """Return a line for each result that a broker drains differently from its original, and count in ``row``."""
     after = drains(version, [each.result for each in judged])
     before = {each.original: each.known for each in judged if each.known is not None}
     doubtful = [
@@ -144,7 +144,7 @@ def test_a_real_broker_delivers_the_same(
 def test_a_real_broker_delivers_the_same_from_compacted_journals(
     version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Every directory has files that its journals do not need, so every one is drained. ``of bound``: all files."""
+    # Every directory has files that its journals do not need, so every one is drained.
     oracle()
     row = Row(version, "any")
     changed = []

@@ -65,7 +65,7 @@ def expected(told: Drain, plan: ConversionPlan) -> dict[str, Queue]:
     return {names[name]: queue for name, queue in queues(told).items() if name in names}
 
 
-def said(queue: Queue) -> list[tuple[int, str, str, int]]:
+def message_rows(queue: Queue) -> list[tuple[int, str, str, int]]:
     """List a queue's messages with ``seq`` as text, because the older harness parses a textual ``seq`` as a number."""
     return [(message, str(seq), body, priority) for message, seq, body, priority in queue.by_priority]
 
@@ -75,7 +75,7 @@ def difference(before: dict[str, Queue], after: dict[str, Queue], *, counts: boo
     for name, queue in before.items():
         if name not in after:
             return f"{name} is not there"
-        if said(queue) != said(after[name]):
+        if message_rows(queue) != message_rows(after[name]):
             return f"{name}: {len(queue.messages)} messages before, {len(after[name].messages)} after, or others"
         # of pages that are damaged or gone brokers up to 2.27 count what they cannot read
         sure = counts and queue.count == len(queue.messages) + queue.left

@@ -35,7 +35,7 @@ MADE = (("configuration_managed", 255), ("configuration_managed", 0), ("auto_cre
 
 
 def rewritten(data: Path) -> str:
-    """Each queue of the address with several gets another origin; the address."""
+    """Change the origin of each queue of the address with the most queues, and return that address."""
     bindings = load_bindings(data / "bindings")
     by_address = {queue.address: bindings.queues_of(queue.address) for queue in bindings.queues.values()}
     address, found = max(by_address.items(), key=lambda each: len(each[1]))

@@ -21,7 +21,10 @@ Queues = dict[str, tuple[str, int, int]]
 
 
 def imported(version: str, folder: Path) -> dict[str, list[tuple[bool, Queues]]]:
-    """By case and time: whether the import came to its end, and address, messages and bytes of each queue."""
+    """Import every file twice with the broker's importer.
+
+    Return for each case and import whether it completed, and address, messages and bytes of each queue.
+    """
     (folder / "classes").mkdir()
     classes = compiled(PROGRAM, class_path(version), folder / "classes")
     words = [word for name in IMPORTS for word in (str(folder / f"{name}.xml"), str(folder / name))]

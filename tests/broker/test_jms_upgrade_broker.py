@@ -60,10 +60,10 @@ class Application:
 
 
 def by_priority(lines: list[str]) -> list[str]:
-    """In order within each queue and priority: a higher one goes ahead of what has been read into memory just then.
+    """Sort lines by queue and priority, keeping the order within each.
 
-    Those that were scheduled come last, by themselves: they are let in by the clock. Brokers differ in whether they
-    leave the time of it with the message.
+    A message of higher priority overtakes those already in memory. Scheduled messages come last, because the clock
+    decides when they are delivered. The delivery time is removed, because only some brokers keep it in the message.
     """
 
     def place(line: str) -> tuple[str, str, str]:

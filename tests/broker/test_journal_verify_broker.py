@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(3600)]
 
 @pytest.mark.parametrize("version", ["2.56.0", "2.44.0"])
 def test_brokers_do_what_is_recorded(version: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """``PAGECTL_RECORD=1`` writes what they do instead."""
+    # PAGECTL_RECORD=1 records what the brokers do, instead of comparing it.
     oracle()
     folders = {key: folder for key in WAYS if (folder := damaged(version, key, tmp_path / key)) is not None}
     told = drains(version, list(folders.values()))

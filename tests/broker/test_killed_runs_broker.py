@@ -61,7 +61,10 @@ def put_in_place(command: Command, folder: Path) -> None:
 
 
 def results(command: Command, original: Path, to: Path) -> Iterator[Path]:
-    """Of a run that nobody killed, and of those killed at some instants: run again, and before that."""
+    """Yield the result of a complete run, then those of runs that were killed at some changes and repeated.
+
+    If the command changes the directory in place, also yield the directory as the kill left it.
+    """
     first = prepared(command, original, to / "whole")
     changes = changes_of(command(first), first, to)
     put_in_place(command, first)

@@ -36,7 +36,7 @@ class Running:
     port: int
 
     def command(self, verb: str, *words: str) -> list[str]:
-        """Of the broker's own command line, as its clients."""
+        """Return a call of the broker's own ``artemis`` program on the queue orders."""
         return [
             str(self.folder / "bin" / "artemis"),
             verb,

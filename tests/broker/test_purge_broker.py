@@ -37,7 +37,7 @@ NAMES = {
 
 
 def kept(message: tuple[int, object, str, int], selector: str | None) -> bool:
-    """Whether the selector leaves it, by what the broker said of it."""
+    """Return whether a purge with the selector keeps the message, judged by its ``seq``; None keeps nothing."""
     return selector is not None and not (isinstance(message[1], int) and message[1] < FIRST)
 
 

@@ -61,12 +61,15 @@ class BrokenCase:
 
 
 def delivered(told: Drain) -> dict[int, Counter[int]]:
-    """Ids of messages by queue id."""
+    """Return how often each message id was delivered, by queue id."""
     return {each["id"]: Counter(message["id"] for message in each["delivered"]) for each in told.get("queues", ())}
 
 
 def due(data: Path) -> dict[int, Counter[int]]:
-    """By queue id, the ids of the messages that ``messages decode --outstanding`` lists for it now."""
+    """Return by queue id the ids of unexpired messages that are due.
+
+    The source is what ``messages decode --outstanding`` lists.
+    """
     now = int(time.time() * 1000)
     found: dict[int, Counter[int]] = {}
     for queue, each in within_bindings(data).items():
@@ -81,7 +84,7 @@ def due(data: Path) -> dict[int, Counter[int]]:
 
 
 def within_bindings(data: Path) -> dict[int, str]:
-    """Names of queues by id."""
+    """Return the names of the queues in the bindings, by id."""
     bindings = load_place(within(data)).bindings
     assert bindings is not None
     return {queue.id: queue.name for queue in bindings.queues.values()}
@@ -111,14 +114,17 @@ def wrong(case: BrokenCase, told: Drain) -> str | None:
 
 
 def sound_acknowledged(case: BrokenCase, before: dict[int, Counter[int]]) -> list[int]:
-    """Queues that have acknowledged something: what was lost may have been done with."""
+    """Return the queues that get fewer than all messages from the sound directory.
+
+    A message that such a queue lost may have been acknowledged before.
+    """
     return [
         queue["id"] for queue in case.sound["queues"] if len(queue["delivered"]) < len(set().union(*before.values()))
     ]
 
 
 def differences(before: dict[int, Counter[int]], after: dict[int, Counter[int]]) -> tuple[set[int], set[int]]:
-    """Messages that some queue does not get any more, and that some queue gets besides."""
+    """Return the ids of messages that some queue gets less often after, and those it gets more often."""
     nothing = Counter[int]()
     return (
         {one for queue, ids in before.items() for one in ids - after.get(queue, nothing)},
@@ -127,7 +133,7 @@ def differences(before: dict[int, Counter[int]], after: dict[int, Counter[int]])
 
 
 def broken_cases(version: str, folder: Path) -> list[BrokenCase]:
-    """All that ``recover`` has something to do for."""
+    """Return the broken golden directories of a release for which ``recover`` has a plan, with the recovered ones."""
     found = []
     names = SUITED.get(version, OLD)
     for n, name in enumerate(names):

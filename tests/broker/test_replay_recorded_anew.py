@@ -53,7 +53,7 @@ def test_outcome_is_the_brokers(number: int, tmp_path: Path, programs: tuple[Mod
 
 
 def differences(scenario: Scenario, found: list[Line]) -> list[str]:
-    """Every field of every line, but what recordings or the list of what goes by chance exclude."""
+    """Return every differing field of the outcome lines, except those that vary by timing or chance."""
     skip = {(i, key) for i, key in scenario.timing["timing_dependent"]}
     until = scenario.timing["stable_until"]
     expected = with_full_states([json.loads(line) for line in scenario.outcome.splitlines()])

@@ -55,7 +55,7 @@ class Hit:
 
 
 def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[int, list[int]]:
-    """By queue: ids of the records of a page from a number on that it is done with."""
+    """Return by queue the ids of acknowledged records of a page, from ``from_number`` on."""
     place, found = within(data), dict[int, list[int]]()
     assert place.paging is not None
     for known in load_state(place.paging, place.journal, place.bindings).stores():
@@ -69,7 +69,10 @@ def acknowledged(data: Path, store: str, page: int, from_number: int) -> dict[in
 
 
 def hit(original: Path, way: str, result: Path) -> Hit | None:
-    """Damages a copy in one way and puts the salvaged directory in its place; None where the page is too short."""
+    """Damage a copy in one way and put the salvaged directory in its place.
+
+    Return None if the directory has no suitable page.
+    """
     data = result / "data"
     shutil.copytree(original, result)
     pages = [path for path in sorted(data.rglob("*.page")) if len(spans(path)) > 4]
@@ -155,7 +158,7 @@ def test_a_broker_delivers_what_can_be_read(version: str, tmp_path: Path, capfd:
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_the_last_page_number(version: str, tmp_path: Path) -> None:
-    """Behind page 2147483647 there is none: what lies behind its damage goes in front of it, and is delivered."""
+    # No page can follow number 2147483647, so salvage puts the records after its damage before it.
     oracle()
     suited = [GoldenCase(version, name) for name in SUITED if GoldenCase(version, name).archive.exists()]
     case = next(case for case in suited if len(spans(max(case.data().rglob("*.page")))) > 2)
@@ -182,7 +185,7 @@ def test_the_last_page_number(version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_what_brokers_left_torn(version: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Nothing that a broker delivers without salvage is missing with it."""
+    """Assert that salvage loses nothing that a broker delivers without it."""
     oracle()
     before, results = {}, {}
     for name in TORN:

@@ -66,7 +66,10 @@ def test_a_client_is_given_the_same(source: str, target: str, tmp_path_factory: 
 
 
 def compared(name: str, before: Given[Said], after: Given[Said], kinds: Iterable[str], releases: int) -> Counter[str]:
-    """Equal means: bytes of the bare AMQP message too, which the brokers themselves make of what is no AMQP message."""
+    """Count the verdicts on messages received before and after, by kind of client.
+
+    Equal messages also agree in the bytes of the bare AMQP message, into which brokers convert other messages.
+    """
     found: Counter[str] = Counter()
     queue = name.partition("::")[2]
     for kind in kinds:
@@ -105,7 +108,10 @@ def _number(each: Said, queue: str) -> str:
 
 
 def _as_before(before: str, after: str, queue: str) -> str:
-    """Without the queue behind addresses, with the expiration that is counted from the arrival."""
+    """Return ``after`` without the queue name in addresses and with the expiration of ``before``.
+
+    A broker counts the expiration from the arrival, so it may differ slightly.
+    """
     for text in (queue, repr(queue)[1:-1]):
         after = after.replace(f"::{text}", "")
     one, other = (found and found[0] for found in map(_EXPIRATION.match, (before, after)))

@@ -36,7 +36,7 @@ def jms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JmsClient]:
 
 
 def written(version: str, folder: Path, jms: JmsClient) -> Source:
-    """By JMS applications."""
+    """Send messages from JMS clients of both protocols and return the broker's directory as a source."""
     with target_broker(version, folder) as broker:
         for name in ("all", "again"):
             jms.subscribe(broker.port, "everything", name)
@@ -87,7 +87,7 @@ def test_an_application_is_given_the_same(
 
 
 def compared(name: str, before: tuple[Fields, ...], after: tuple[Fields, ...]) -> Counter[str]:
-    """How many messages are equal, and how many are but for what."""
+    """Count equal messages, differing ones by reason, and those received only before or only after."""
     found: Counter[str] = Counter()
     mine, others = (_by_number(given, name) for given in (before, after))
     found.update(f"before alone: {why_not(mine[each])}" for each in mine.keys() - others.keys())
@@ -159,7 +159,10 @@ def _without_file(message: Fields) -> bool:
 
 
 def _id(fields: Fields) -> str:
-    """Without one the client of Artemis is given a new one each time."""
+    """Return the id of a message, or "" for an AMQP message without one.
+
+    The client of Artemis reports another id for such a message at each reception.
+    """
     by_amqp = any("JMS_AMQP_" in each for each in fields)
     return fields.get("property NATIVE_MESSAGE_ID") or ("" if by_amqp else fields["JMSMessageID"])
 
@@ -177,7 +180,7 @@ def _number(text: str) -> int:
 
 
 def _by_number(given: tuple[Fields, ...], name: str) -> dict[tuple[str, int], Fields]:
-    """By what makes it the same message there, and how often that came before."""
+    """Index messages by ``seq``, or by all comparable fields if they have none, and by occurrence."""
     seen: Counter[str] = Counter()
     found = {}
     for each in given:

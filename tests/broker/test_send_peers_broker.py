@@ -39,7 +39,10 @@ def send(
     secret: str | None = None,
     queue: str = f"mixed::{QUEUE}",
 ) -> Answer:
-    """As the user, by the environment."""
+    """Call ``messages send`` with credentials from the environment.
+
+    Assert that it prints no secret and no traceback.
+    """
     with pytest.MonkeyPatch.context() as patched:
         if user is not None:
             patched.setenv("ARTEMIS_USER", user)
@@ -84,7 +87,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
-    """Certificates, and the key of each."""
+    """Return certificate and key files by name."""
     folder = tmp_path_factory.mktemp("certificates")
     return {
         name: certificate(folder, name, "-5d" if name == "expired" else "-1d")
@@ -129,7 +132,7 @@ def test_tls(version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_p
 def test_who_one_is_by_certificate(
     version: str, made: dict[str, tuple[Path, Path]], jobs: Path, tmp_path: Path
 ) -> None:
-    """SASL EXTERNAL: the broker finds the user by the subject of the certificate, and asks for no password."""
+    # With SASL EXTERNAL the broker finds the user by the subject of the certificate, and asks for no password.
     acceptor = tls(made["good"][0], made["client"][0], made["stranger"][0])
     with target_broker(version, tmp_path / "target") as broker:
         url = broker.url.replace("amqp://", "amqps://")
@@ -155,7 +158,10 @@ PASS = "changeit"
 
 
 def certificate(folder: Path, name: str, since: str = "-1d") -> tuple[Path, Path]:
-    """Signed by itself, for 127.0.0.1 and two days; and its key. A store with both lies beside them."""
+    """Make a self-signed certificate for 127.0.0.1, valid for two days, and return the paths of it and its key.
+
+    The key store NAME.p12 in the same folder contains both.
+    """
     cert, key, store = (folder / f"{name}.{kind}" for kind in ("pem", "key", "p12"))
     for words in (
         [
@@ -188,7 +194,7 @@ def certificate(folder: Path, name: str, since: str = "-1d") -> tuple[Path, Path
 
 
 def tls(shown: Path, *clients: Path) -> str:
-    """Of an acceptor that shows the one, and takes who shows one of the others."""
+    """Return acceptor parameters that present a certificate and, if ``clients`` are given, require one of theirs."""
     said = f";sslEnabled=true;keyStorePath={shown.with_suffix('.p12')};keyStorePassword={PASS};keyStoreType=PKCS12"
     if not clients:
         return said

@@ -31,7 +31,10 @@ WILDCARDS = {"2.56.0": ("mqtt",)}
 
 
 def _same(before: Queue, after: Queue, bodies: bool) -> bool:
-    """``seq``, body and priority in order; the hash of a body is not known where it was large."""
+    """Return whether both queues have the same messages in order: ``seq``, priority and body hash.
+
+    The hash of a large body is None and equals any other.
+    """
     pairs = zip(before.by_priority, after.by_priority, strict=False)
     return len(before.messages) == len(after.messages) and all(
         (one[1], one[3]) == (other[1], other[3]) and (not bodies or None in (one[2], other[2]) or one[2] == other[2])
@@ -40,7 +43,7 @@ def _same(before: Queue, after: Queue, bodies: bool) -> bool:
 
 
 def _imported(version: str, pairs: list[tuple[Path, Path]], folder: Path) -> str:
-    """Files into new data directories; what the program said."""
+    """Import the files into new data directories with the broker's importer, and return its output."""
     (folder / "classes").mkdir()
     classes = compiled(PROGRAM, class_path(version), folder / "classes")
     words = [str(path) for pair in pairs for path in pair]
@@ -88,7 +91,7 @@ def test_a_core_client_is_given_the_same_of_amqp_messages(version: str, tmp_path
 
 
 def _line(line: str) -> str:
-    """Without what XML does not hold: whether it was durable, the user id, characters that it does not allow."""
+    """Return a message line without durability and user id, and with U+FFFD for characters that XML does not allow."""
     fields = line.split("|")
     plain = "|".join([*fields[:3], *fields[4:6], *fields[7:]])
     return re.sub("[\0\u0001-\u0008\u000b\u000c\u000e-\u001f]", "\ufffd", plain)
@@ -99,7 +102,10 @@ def _number(line: str) -> str:
 
 
 def _verdict(before: str, after: str) -> str:
-    """Told when the file is written: values that core messages do not know become text."""
+    """Classify how a message differs after the import.
+
+    ``of another kind``: values of types that core messages do not have became text, which the export reports.
+    """
     if before == after:
         return "equal"
     if not _number(before):

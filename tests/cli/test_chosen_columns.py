@@ -30,7 +30,7 @@ def rows(*words: str | Path) -> list[dict[str, str]]:
 
 
 def test_the_messages_of_one_queue_and_hour_as_csv_for_the_developers() -> None:
-    """No epoch arithmetic, no number of a queue, no JSON in a cell."""
+    """Assert that cells contain no epoch times, queue numbers or JSON."""
     found = rows(
         NEWS.data(),
         "--queue",
@@ -111,7 +111,6 @@ def test_calls_that_cannot_be_carried_out(words: tuple[str, ...], said: str, tmp
 
 
 def test_every_column_of_every_kind_of_message() -> None:
-    """As text, CSV and JSON; a property that no message has is told where one is called nearly so."""
     amqp = GoldenCase("2.56.0", "amqp-sections").data()
     shapes = json.loads(call(*DECODE, amqp, "--format", "json", "--limit", "1").out)["messages"][0]["amqp"]
     assert {f"amqp.{name}" for name in shapes} <= {*_amqp_columns()}
@@ -192,7 +191,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 def test_names_of_partitions_lead_nowhere_else(tmp_path: Path) -> None:
-    """Addresses may be anything: slashes, dots, equals signs."""
+    # Addresses may contain slashes, dots and equals signs.
     answer = call(*DECODE, ODD.data(), "--to", tmp_path / "t", "--partition-by", "store_address")
     assert answer.status == 0, answer.err
     assert (
@@ -208,7 +207,7 @@ def test_names_of_partitions_lead_nowhere_else(tmp_path: Path) -> None:
 
 
 def read_back(folder: Path) -> set[tuple[int, str]]:
-    """By DuckDB and by pyarrow, which agree: id and whole store address of each message."""
+    """Read a table with DuckDB and pyarrow, which must agree; return id and full store address of each row."""
     whole = {}
     if (folder / "_shortened.json").exists():
         whole = json.loads((folder / "_shortened.json").read_text("utf-8"))
@@ -247,7 +246,6 @@ def test_long_addresses_are_whole_and_apart(tmp_path: Path) -> None:
 
 
 def test_no_value_and_the_word_for_none_are_apart(tmp_path: Path) -> None:
-    """Of both in one table each row is there."""
     schema = pa.schema({"id": pa.int64(), "address": pa.string()})
     parts = PartitionedTable(tmp_path, "parquet", schema, ("address",))
     parts.write_batch(pa.record_batch([[1, 2, 3], [None, "__HIVE_DEFAULT_PARTITION__", ""]], schema=schema))
@@ -257,7 +255,7 @@ def test_no_value_and_the_word_for_none_are_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("split", ["day", "hour"])
 def test_pandas_reads_periods_with_messages_that_have_no_time(split: str, tmp_path: Path) -> None:
-    """It cannot read a partition of null; a range has none of these messages."""
+    # Pandas cannot read a partition of null, and a range of times must not contain these messages.
     duckdb, pandas = pytest.importorskip("duckdb"), pytest.importorskip("pandas")
     schema = pa.schema({"id": pa.int64(), "sent": pa.timestamp("ms", "UTC")})
     parts = PartitionedTable(tmp_path, "parquet", schema, (split,))

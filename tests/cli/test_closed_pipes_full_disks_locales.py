@@ -50,7 +50,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def carried_out(
     world: dict[str, Path], folder: Path, calls: list[tuple[str, str]] = PRINTING, **how: Any
 ) -> list[tuple[str, Answer]]:
-    """(command, answer) of every call; what they write goes to ``folder``."""
+    """Run every call with its files in ``folder``, and return pairs of command and answer."""
     places = world | {"folder": folder}
     folder.mkdir(exist_ok=True)
     return [
@@ -81,7 +81,10 @@ WITHOUT = [(stream, kind) for stream in ("out", "err") for kind in ("closed", "g
 
 
 def check_statuses(world: dict[str, Path], folder: Path, calls: list[tuple[str, str]], usual: list[Answer]) -> None:
-    """``usual``: what the calls answer with a reader; each stream and kind is tried with each call."""
+    """Run each call with each output stream broken in each way, and check the status.
+
+    ``usual``: the answers with intact streams.
+    """
     for stream, kind in WITHOUT:
         found = carried_out(world, folder / f"{stream}-{kind}", calls, **{stream: kind})
         for (command, two), one in zip(found, usual, strict=True):
@@ -95,7 +98,6 @@ def check_status(command: str, stream: str, kind: str, usual: Answer, answer: An
 
 
 def test_a_verdict_keeps_its_status(world: dict[str, Path], tmp_path: Path) -> None:
-    """Without a reader each command; of the other streams and kinds each command one."""
     usual = carried_out(world, tmp_path / "usual", TELLING)
     for number, (_, one) in enumerate(usual):
         for stream, kind in (WITHOUT[0], WITHOUT[1 + number % (len(WITHOUT) - 1)]):
@@ -158,7 +160,6 @@ def usual_work(
 
 
 def test_same_bytes_in_any_locale(world: dict[str, Path], tmp_path: Path) -> None:
-    """Into a pipe neither the locale's encoding nor ``NO_COLOR`` changes a byte."""
     folder = tmp_path / "same"
     plain = carried_out(world, folder, out="pipe")
     shutil.rmtree(folder)
@@ -180,7 +181,7 @@ def test_what_only_prints_ends_with_its_reader(world: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_command_whose_reader_does_not_read(world: dict[str, Path], number: int) -> None:
-    """Standard error is read by nobody either: both are the same pipe."""
+    # Nothing reads standard error either: it is the same pipe.
     process = started(*(word.format(**world) for word in LONG), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     assert process.stdout.read(1)
@@ -192,7 +193,7 @@ def test_a_signal_ends_a_command_whose_reader_does_not_read(world: dict[str, Pat
 
 
 def test_a_reader_that_is_slow_gets_everything(world: dict[str, Path]) -> None:
-    """Also from a pipe that a program before has put into non-blocking mode."""
+    # A previous program may have put the pipe into non-blocking mode.
     words = [word.format(**world) for word in LONG]
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -205,7 +206,7 @@ def test_a_reader_that_is_slow_gets_everything(world: dict[str, Path]) -> None:
 
 
 def test_descriptors_that_are_closed_are_given_to_no_file(world: dict[str, Path], tmp_path: Path) -> None:
-    """A message to standard error would be written into the file that is opened next."""
+    # A message to standard error would be written into the file that is opened next.
     for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
         script = f'exec "$@" {closed}'
         words = ("replay", "run", world["trace"], "--config", world["odd"], "--outcome", tmp_path / "none")

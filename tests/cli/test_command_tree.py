@@ -87,7 +87,6 @@ def test_every_option_and_argument_says_what_it_is() -> None:
 
 
 def test_where_a_page_directory_is_read_the_instance_is_the_default() -> None:
-    """``ARTEMIS_INSTANCE`` stands in wherever DIR is asked for."""
     taking = [(c, a) for c in commands() for a in c.arguments if a.metavar == "DIR"]
     assert len(taking) >= 13
     for command, argument in taking:

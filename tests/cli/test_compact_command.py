@@ -126,7 +126,6 @@ def test_a_live_broker_is_not_disturbed(data: Path, name: str, start: int, lengt
 
 
 def test_the_lock_is_held_while_pages_change(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A broker that starts in the middle finds the lock taken."""
     from pagefmt.storage import writing as disk_steps
 
     seen: list[bool] = []

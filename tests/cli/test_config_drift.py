@@ -47,7 +47,7 @@ def test_a_queue_that_was_taken_out_stays_and_fills(candlepin: Path) -> None:
 
 
 def test_dropping_it_settles_it(candlepin: Path, tmp_path: Path) -> None:
-    """In place of the old data nothing differs; one that is declared comes back."""
+    """Assert that the new data has no difference left, and that the broker creates a declared queue again."""
     new = tmp_path / "new"
     assert call("queue", "drop", candlepin, LISTENER, "--out", new).status == 0
     shutil.rmtree(candlepin / "data")
@@ -88,7 +88,6 @@ def test_what_is_declared_and_not_there_or_otherwise(candlepin: Path) -> None:
 
 @pytest.mark.parametrize("case", cases("2.28.0", "2.44.0", "2.56.0"), ids=str)
 def test_what_a_broker_declared_itself_does_not_differ(case: GoldenCase) -> None:
-    """Each with its own configuration: no difference of a field is a false one."""
     found = drift(case.data(), "--config", case.root() / "broker.xml")
     assert found["different"] == []
     text = (case.root() / "broker.xml").read_text("utf-8")

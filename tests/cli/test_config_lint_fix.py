@@ -66,7 +66,7 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def effective(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Values in force for two addresses and of the broker, without the lines that they come from."""
+    """Return the effective values for two addresses and of the broker, without their sources."""
     capsys.readouterr()
     run(
         [
@@ -286,7 +286,7 @@ def test_properties_of_every_form_are_repaired(capsys: pytest.CaptureFixture[str
 
 
 def test_what_lies_in_kubernetes_objects_is_repaired_where_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
-    """In a quoted text of YAML quotation marks would end it, and what is encoded does not stand there."""
+    # Quotation marks would end a quoted text of YAML, and encoded text cannot be edited in place.
     path = Path("objects.yaml")
     path.write_text(OBJECTS.format("a.b", "<page-max-cache-size>5</page-max-cache-size>", "page", "a.b"))
     left = rules_of(found(capsys, "objects.yaml", "--fix")[1])

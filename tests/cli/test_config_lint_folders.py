@@ -106,7 +106,7 @@ def test_what_is_included_is_linted_once(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_faults_in_what_is_included_are_told_there(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where an edition that follows no includes would have fewer faults."""
+    # An edition that does not follow includes would have fewer faults, but must not be chosen for that.
     make("a/broker.xml", INCLUDING)
     make("a/part.xml", '<addresses xmlns="urn:activemq:core"><address nmae="a"/><address nmae="b"/></addresses>')
     _, report = found(capsys, ".")

@@ -32,7 +32,7 @@ def sums(rows: list[dict[str, Any]]) -> Sums:
 
 
 def added_up(data: Path, value: Any, *words: str) -> Sums:
-    """From the lines of the same messages; ``value`` gives the values that a line counts for."""
+    """Sum messages and bytes of the decoded lines by each value that ``value`` returns for a line."""
     messages: Counter[Any] = Counter()
     size: Counter[Any] = Counter()
     for line in call("messages", "decode", data, "--format", "jsonl", *words).lines():
@@ -43,7 +43,7 @@ def added_up(data: Path, value: Any, *words: str) -> Sums:
 
 
 def origin(line: dict[str, Any]) -> list[str | None]:
-    """By the property of core messages, and by the annotation of AMQP ones."""
+    """Return the original address from the core property or else the AMQP message annotation."""
     noted = {each["name"]: each["value"] for each in (line.get("amqp") or {}).get("message_annotations") or ()}
     return [line["properties"].get("_AMQ_ORIG_ADDRESS", noted.get("x-opt-ORIG-ADDRESS"))]
 
@@ -95,7 +95,7 @@ def test_to_a_file(tmp_path: Path) -> None:
 
 
 def test_values_of_other_types_stay_apart(tmp_path: Path) -> None:
-    """A boolean is no number, though Python takes it for one."""
+    # Python treats a boolean as a number.
     found = counted(GoldenCase("2.56.0", "core-types").data(), "properties.p.boolean")
     assert {type(row["value"]) for row in found} <= {bool, type(None)} and found
 
@@ -123,7 +123,7 @@ def test_what_does_not_go_with_counts(words: tuple[str, ...], why: str) -> None:
 
 
 def test_a_selector_sees_a_broker_annotation_by_both_of_its_names() -> None:
-    """As ``AMQPMessage.getMessageAnnotation`` does."""
+    # AMQPMessage.getMessageAnnotation accepts both names.
     found = [
         call("messages", "find", LIVES.data(), "--where", f"\"m.{name}\" = 'orders'", "--format", "jsonl").lines()
         for name in ("x-opt-ORIG-ADDRESS", "_AMQ_ORIG_ADDRESS")

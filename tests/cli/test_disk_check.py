@@ -85,7 +85,7 @@ def disk(usable: int, total: int, *, free: int | None = None, inodes: tuple[int,
 
 @pytest.fixture
 def numbers(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], None]:
-    """Every file system gives these numbers."""
+    """Return a function that sets what ``os.statvfs`` answers for every file system."""
     return lambda answer: monkeypatch.setattr(os, "statvfs", lambda _path: answer)
 
 
@@ -163,7 +163,7 @@ def test_bytes_left_as_threshold(call: Call, numbers: Callable[[object], None], 
 def test_it_warns_before_the_broker_blocks(
     call: Call, numbers: Callable[[object], None], tmp_path: Path, usable: int, words: list[str], status: int
 ) -> None:
-    """Unless told otherwise, when less than a tenth is left of what the broker may use."""
+    # By default it warns if less than a tenth is left of what the broker may use.
     numbers(disk(usable, 1000))
     answer = call(tmp_path, "--any-path", *words)
     assert answer[0] == status, answer
@@ -172,7 +172,6 @@ def test_it_warns_before_the_broker_blocks(
 
 
 def test_cron_at_85_percent(call: Call, numbers: Callable[[object], None], tmp_path: Path) -> None:
-    """As cron runs it: silent at 60 %, a line to mail at 85 %, and the same line says how far it is."""
     home = instance(tmp_path / "broker")
     numbers(disk(400, 1000))
     assert call(home, "--quiet") == (0, "", "")
@@ -259,7 +258,7 @@ def test_properties_come_after_the_file(call: Call, numbers: Callable[[object], 
 def test_the_release_of_the_installation_decides(
     call: Call, numbers: Callable[[object], None], tmp_path: Path, release: str, edition: str, status: int
 ) -> None:
-    """Exactly at 50 %: within the limit, and near it, up to 2.30.0; blocked since 2.31.0."""
+    # A usage of exactly the limit is allowed up to 2.30.0 and blocks since 2.31.0.
     numbers(disk(500, 1000))
     home = instance(tmp_path / "broker", "<max-disk-usage>50</max-disk-usage>")
     (tmp_path / "artemis" / "lib").mkdir(parents=True)
@@ -388,7 +387,7 @@ def test_prometheus_is_read_back(call: Call, numbers: Callable[[object], None], 
 def test_textfiles_of_two_brokers_are_one_exposition(
     call: Call, numbers: Callable[[object], None], tmp_path: Path
 ) -> None:
-    """A node exporter reads all files of its folder, and drops what it has read before."""
+    # A node exporter reads all files of its folder, and drops samples that it has already read.
     numbers(disk(250, 1000))
     files = []
     for name, limit in (("orders", 75), ("billing", 90)):
@@ -454,7 +453,7 @@ def test_unknown_for_a_call_with_an_error_has_its_broker(
 def test_only_exposition_text_needs_the_library_for_it(
     call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It loads HTTP and TLS, which takes as long as the rest of the start."""
+    # The library loads HTTP and TLS, which takes as long as the rest of the start.
     for name in [name for name in sys.modules if name.partition(".")[0] == "prometheus_client"]:
         monkeypatch.setitem(sys.modules, name, None)
     options = ("--any-path", "--max-disk-usage", 100)
@@ -467,7 +466,7 @@ def test_only_exposition_text_needs_the_library_for_it(
 def test_no_value_of_the_environment_becomes_a_limit(
     call: Call, setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would be shown, and the broker's environment need not be this one: the answer is unknown, not a guess."""
+    # The value would be shown, and the broker's environment may differ from this one: the answer is unknown.
     monkeypatch.setenv("NUMBER", "7654")
     home = instance(tmp_path / "broker", f"<{setting}>${{NUMBER:80}}</{setting}>")
     for words in ([], ["-v"], ["--format", "json"], ["--format", "prometheus"], ["--anyway", "-v"]):
@@ -608,7 +607,6 @@ def test_a_directory_that_disappears_while_it_is_read(
 
 
 def test_no_permission() -> None:
-    """In a process of its own, as a user who may not look."""
     if os.geteuid() != 0:
         pytest.skip("only root can become somebody else")
     with tempfile.TemporaryDirectory() as folder:
@@ -649,7 +647,6 @@ def test_a_file_system_without_size(call: Call, numbers: Callable[[object], None
 
 
 def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stub sleeps where a dead server would; the command must not wait for it, nor leave it behind."""
     left = tmp_path / "child"
 
     def hang(_path: object) -> object:
@@ -672,7 +669,7 @@ def test_a_hanging_file_system_is_unknown_in_time(call: Call, tmp_path: Path, mo
 
 
 def wait_gone(pid: int) -> bool:
-    """Reaps a child that was killed."""
+    """Wait up to five seconds for a child to end, and return whether it did."""
     for _ in range(100):
         done, _status = os.waitpid(pid, os.WNOHANG)
         if done == pid:
@@ -774,7 +771,7 @@ def test_nothing_heavy_is_imported() -> None:
 
 
 def test_a_check_imports_nothing_that_it_does_not_use(tmp_path: Path) -> None:
-    """The work is done in the same process, so that its modules count as well."""
+    # The work is done in this process, so that its modules count as well.
     unused = "concurrent.futures logging json pickle tempfile random html rich xmlschema pyarrow numpy msgspec"
     code = (
         "import sys; sys.path[:0] = sys.argv[1:4]; import pagectl.outputs.plugin as plugin;"
@@ -851,7 +848,7 @@ NO_BROKER = (
 def test_a_path_that_is_no_broker_is_unknown(
     make: Callable[[Path], Path], words: tuple[str, ...], numbers: Callable[[object], None], tmp_path: Path
 ) -> None:
-    """An unrelated file system that is nearly empty must not be reported as the broker's."""
+    # The usage of an unrelated file system must not be reported as the broker's.
     numbers(disk(900, 1000))
     folder = tmp_path / "somewhere"
     folder.mkdir()

@@ -189,7 +189,7 @@ def test_a_page_that_is_half_there(tmp_path: Path) -> None:
     ("sent", "age"), [(None, None), (1_000_000, 9_000.0), (10_000_000, 0.0), (10_050_000, 0.0), (99_000_000, None)]
 )
 def test_age_of_the_first_message(sent: int | None, age: float | None) -> None:
-    """A clock that is a little ahead makes it new; one that is far ahead makes its age unknown."""
+    # A clock slightly ahead makes the message new; one far ahead makes its age unknown.
     backlog = BrokerBacklog(
         (WatchedStore("a", 1, 2, 0, (Backlog("a", "f", "q", 9, 1, 2, 3, 4, 5, 6, sent),)),), False, False, 0
     )
@@ -252,7 +252,7 @@ def test_silent_clients_keep_nobody_out_for_long() -> None:
 
 
 def test_clients_that_send_a_byte_now_and_then_make_way() -> None:
-    """Each byte starts the patience of a connection anew, so they would hold their places for ever."""
+    # Each byte restarts the timeout of its connection, so such clients would keep their places for ever.
     with serving(watched(GoldenCase("2.56.0", "scattered-acks").data())) as url:
         where = ("127.0.0.1", int(url.rpartition(":")[2]))
         slow = [socket.create_connection(where) for _ in range(2 * REQUESTS)]
@@ -318,7 +318,7 @@ def test_a_directory_that_comes_later(tmp_path: Path) -> None:
 
 
 def test_a_paging_directory_that_the_broker_makes_later_counts_at_the_next_look(tmp_path: Path) -> None:
-    """A broker makes it when it pages for the first time."""
+    # A broker creates the directory when it pages for the first time.
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     (data / "paging").rename(tmp_path / "kept")
     (broker,) = watched(data)
@@ -361,7 +361,6 @@ def test_calls_that_cannot_be_carried_out(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_memory_stays_flat(tmp_path: Path) -> None:
-    """Two thousand looks at a directory in which pages come and go and acknowledgements are written."""
     data = data_directory(tmp_path, {1: record(1)})
     queue = bound_queue(data)
     (folder,) = (data / "paging").iterdir()
@@ -379,7 +378,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
 
 
 def test_garbage_is_collected_in_what_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A start collects nothing for its hundred milliseconds; an exporter that did so held journals for hours."""
+    # A start collects no garbage, to be fast; an exporter that did so kept journals in memory for hours.
     before = gc.get_threshold()
     monkeypatch.setattr(MetricsServer, "serve_forever", lambda _self: None)
     monkeypatch.setattr(Repeated, "start", lambda _self: None)
@@ -394,7 +393,7 @@ def test_garbage_is_collected_in_what_lasts(tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize(("used", "left"), [([0, 10, 20, 30], 7.0), ([0, 10, 5, 30], None), ([30, 20, 10, 0], None)])
 def test_time_left_is_told_where_growth_is_certain(used: list[int], left: float | None) -> None:
-    """An alert on a guess from a few samples would ring for nothing."""
+    # An alert on a guess from few samples would be a false alarm.
     state = DiskState.of(DiskSettings(90, None), NEWEST, [FileSystem("/", ("path",), 80, 80, 100, 10, 5)])
     samples = DiskSamples("x")
     for second, bytes_used in enumerate(used):

@@ -36,7 +36,7 @@ def call(capfd: pytest.CaptureFixture[str]) -> Call:
 
 
 def measured(folder: Path) -> tuple[int, int]:
-    """Files and bytes by find: another program's count."""
+    """Count files and bytes below a folder with ``find``."""
     done = subprocess.run(
         ["find", str(folder), "-type", "f", "-printf", "%s\\n"], capture_output=True, text=True, check=True
     )
@@ -44,7 +44,7 @@ def measured(folder: Path) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
-def told(call: Call, *words: object) -> dict[str, Any]:
+def json_answer(call: Call, *words: object) -> dict[str, Any]:
     status, out, err = call(*words, "--format", "json")
     assert status == 0, err
     assert "warning" not in err
@@ -54,7 +54,7 @@ def told(call: Call, *words: object) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_every_byte_is_counted_once(call: Call, case: GoldenCase) -> None:
-    found = told(call, case.data())
+    found = json_answer(call, case.data())
     assert (found["total"]["files"], found["total"]["bytes"]) == measured(case.data())
     for part, folder in (("paging", "paging"), ("journal", "journal"), ("bindings", "bindings")):
         assert (found[part]["files"], found[part]["bytes"]) == measured(case.data() / folder), part
@@ -66,13 +66,13 @@ def test_pages_by_address_are_those_of_the_manifest(call: Call, case: GoldenCase
         store["folder"]: (store["address"], sum(page["size"] for page in store["pages"]))
         for store in case.manifest()["stores"]
     }
-    found = {row["folder"]: (row["address"], row["page_bytes"]) for row in told(call, case.data())["addresses"]}
+    found = {row["folder"]: (row["address"], row["page_bytes"]) for row in json_answer(call, case.data())["addresses"]}
     assert {folder: found[folder] for folder in expected} == expected
 
 
 @pytest.mark.parametrize("case", [case for case in SOME if case.name.startswith("large")], ids=str)
 def test_every_large_message_has_an_owner(call: Call, case: GoldenCase) -> None:
-    found = told(call, case.data())
+    found = json_answer(call, case.data())
     assert found["large_messages"]["files"] > 0
     owned = sum(row["large_messages"] for row in found["addresses"])
     unknown = found["large_messages"]["files"] - owned
@@ -80,7 +80,7 @@ def test_every_large_message_has_an_owner(call: Call, case: GoldenCase) -> None:
 
 
 def orphans(case: GoldenCase) -> set[int]:
-    """Large-message files that neither a page nor the journal names, by the broker's own reading."""
+    """Return ids of large-message files that neither pages nor journal name in the broker's manifest."""
     manifest = case.manifest()
     names = {int(name["id"]) for name in manifest["large_messages"]}
     return names - paged(manifest) - in_journal(manifest)
@@ -93,7 +93,7 @@ def paged(manifest: dict[str, Any]) -> set[int]:
 
 
 def in_journal(manifest: dict[str, Any]) -> set[int]:
-    """Those that have a reference to a queue."""
+    """Return the ids of messages with a reference in the journal."""
     return {reference["message"] for reference in manifest["journal"]["references"]}
 
 
@@ -102,14 +102,14 @@ def test_large_messages_of_the_journal_go_to_the_queue_s_address(call: Call) -> 
     manifest = case.manifest()
     owned = in_journal(manifest) & {int(name["id"]) for name in manifest["large_messages"]}
     assert owned, "the case has large messages in the journal"
-    found = told(call, case.data())
+    found = json_answer(call, case.data())
     assert sum(row["large_messages"] for row in found["addresses"]) >= len(owned)
 
 
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_live_records_of_the_journal_are_those_of_the_broker(call: Call, case: GoldenCase) -> None:
     manifest = case.manifest()
-    found = told(call, case.data())["journal_content"]
+    found = json_answer(call, case.data())["journal_content"]
     records = manifest["journal"]["records"]
     assert found["live_records"] == len(records) + sum(len(tx["records"]) for tx in manifest["journal"]["prepared"])
     if not manifest["journal"]["prepared"]:
@@ -123,15 +123,15 @@ def test_live_records_of_the_journal_are_those_of_the_broker(call: Call, case: G
 
 def test_nothing_is_reclaimable_after_a_compaction(call: Call, tmp_path: Path) -> None:
     data = GoldenCase("2.56.0", "journal-mix").copy(tmp_path)
-    assert told(call, data)["journal_content"]["reclaimable_bytes"] > 0
+    assert json_answer(call, data)["journal_content"]["reclaimable_bytes"] > 0
     assert program.call("journal", "compact", data, "--in-place", "--no-backup").status == 0
-    assert told(call, data)["journal_content"]["reclaimable_bytes"] == 0
+    assert json_answer(call, data)["journal_content"]["reclaimable_bytes"] == 0
 
 
 def test_rows_are_sorted_and_limited(call: Call, tmp_path: Path) -> None:
     for n in range(5):
         store(tmp_path / "data", f"store-{n}", f"a.{n}", [100 * n, 10])
-    found = told(call, tmp_path / "data")["addresses"]
+    found = json_answer(call, tmp_path / "data")["addresses"]
     assert [(row["address"], row["bytes"] - len("a.0\n")) for row in found] == [
         (f"a.{n}", 100 * n + 10) for n in (4, 3, 2, 1, 0)
     ]
@@ -174,7 +174,7 @@ def test_the_rest_of_an_instance(call: Call, tmp_path: Path) -> None:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(bytes(size))
     for given in (home, home / "etc" / "broker.xml"):
-        found = told(call, home) if given == home else told(call, home, "--config", given)
+        found = json_answer(call, home) if given == home else json_answer(call, home, "--config", given)
         rest = {name: part["bytes"] for name, part in found["rest"].items()}
         assert (rest["log"], rest["tmp"], rest["data/paging-old"], rest["files"]) == (1000, 20, 300, 4)
         assert "etc" in rest
@@ -189,7 +189,7 @@ def test_links_and_pipes_are_not_followed(call: Call, tmp_path: Path) -> None:
     (folder / "000000009.page").symlink_to(tmp_path / "outside" / "big")
     (data / "paging" / "link").symlink_to(tmp_path / "outside")
     os.mkfifo(folder / "000000010.page")
-    found = told(call, data)
+    found = json_answer(call, data)
     assert found["total"]["bytes"] < 1000
     assert [row["folder"] for row in found["addresses"]] == ["one"]
 
@@ -231,7 +231,7 @@ def test_what_may_not_be_read_is_named(call: Call, tmp_path: Path, monkeypatch: 
 def test_a_store_folder_alone(call: Call, tmp_path: Path) -> None:
     folder = store(tmp_path / "data", "one", "a", [50, 60])
     store(tmp_path / "data", "two", "b", [70])
-    found = told(call, folder)
+    found = json_answer(call, folder)
     assert [(row["address"], row["page_bytes"]) for row in found["addresses"]] == [("a", 110)]
 
 
@@ -248,7 +248,7 @@ def test_sizes_only_opens_no_journal(call: Call, tmp_path: Path) -> None:
     data = tmp_path / "data"
     store(data, "one", "a", [5])
     (data / "journal" / "activemq-data-1.amq").write_bytes(bytes(100))
-    assert told(call, data, "--sizes-only")["journal_content"] is None
+    assert json_answer(call, data, "--sizes-only")["journal_content"] is None
     status, out, err = call(data, "--format", "json")
     assert (status, json.loads(out)["journal_content"]) == (1, None)
     assert "no file of the journal can be read" in err
@@ -266,7 +266,7 @@ def test_a_hundred_thousand_folders(call: Call, tmp_path: Path) -> None:
     for n in range(100_000):
         (paging / f"{n:032x}").mkdir()
         (paging / f"{n:032x}" / "address.txt").write_text(f"a.{n}\n")
-    found = told(call, tmp_path / "data")
+    found = json_answer(call, tmp_path / "data")
     assert len(found["addresses"]) == 100_000
 
 
@@ -279,7 +279,7 @@ def test_a_large_message_file_that_nothing_refers_to(tmp_path: Path, call: Call)
 
 
 def test_a_file_is_no_folder_to_count(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Counting the folder around it would be an answer to another question."""
+    # Counting the folder around the file would answer another question.
     page = sorted(GoldenCase("2.56.0", "basic").copy(tmp_path).glob("paging/*/*.page"))[0]
     for file in (page, Path("/etc/hostname")):
         assert run(["disk", "usage", str(file)]) == 2

@@ -63,7 +63,7 @@ def test_what_names_no_release_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_servers_are_those_of_the_subsystems() -> None:
-    """A server means the same by its name as by the name space of its configuration."""
+    """Assert that a server's name and its configuration's name space give the same edition."""
     seen = 0
     for _, _, edition, _, servers in read_table("servers.csv"):
         for words in servers.replace("JBoss ", "").split(", "):

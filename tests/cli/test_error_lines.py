@@ -71,7 +71,7 @@ def test_it_says_where_and_what_to_do(world: dict[str, Path], words: str, place:
 
 
 def test_a_folder_that_refuses_is_named_by_what_was_asked_for(world: dict[str, Path]) -> None:
-    """Not by the name beside it that is written first."""
+    # The name of the temporary file must not appear.
     answer = call("pages", "decode", world["news"], "--format", "jsonl", "--to", "/proc/messages.jsonl")
     assert answer.status == 2
     assert answer.err.startswith("pagectl: /proc/messages.jsonl: ") and answer.err.count("\n") == 1
@@ -87,7 +87,7 @@ def test_a_working_folder_that_was_deleted_is_told(tmp_path: Path, monkeypatch: 
 
 
 def test_a_user_without_a_home_is_told(world: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a container whose user is a number."""
+    # In a container the user may be a mere number.
     monkeypatch.setattr(Path, "home", Path("~nobody-of-this-name").expanduser)
     for name in ("STATE_DIRECTORY", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)

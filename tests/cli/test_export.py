@@ -105,7 +105,7 @@ def test_a_table_has_what_the_case_has(spark_context: Any, case: GoldenCase, tmp
 def test_the_data_source_gives_the_same_table(
     spark_context: Any, case: GoldenCase, content: str, tmp_path: Path
 ) -> None:
-    """Row by row, through Spark's virtual machine. A table that tells of damage is no all-clear."""
+    """Assert that Spark's data source and the export have the same rows."""
     from pyspark.sql import SparkSession
 
     spark = SparkSession.builder.getOrCreate()
@@ -151,7 +151,6 @@ def test_the_files_are_compressed_as_asked(spark_context: Any, tmp_path: Path, c
 
 
 def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path) -> None:
-    """Damage is kept aside whatever is chosen."""
     written = write(spark_context, TORN.data(), tmp_path / "out", where="color = 'red'")
     red = [row for row in rows_of(TORN) if row["properties"]["color"]["string"] == "red"]
     assert texts(pq.read_table(tmp_path / "out").to_pylist()) == texts(red)
@@ -159,7 +158,6 @@ def test_a_selector_chooses_the_rows(spark_context: Any, tmp_path: Path) -> None
 
 
 def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None:
-    """The values are the folders' names, and no row is lost; the same again adds to it."""
     out = tmp_path / "out"
     first = write(spark_context, SOUND.data(), out, split=("store_address", "priority"))
     assert {str(path.relative_to(out)) for path in out.glob("*/*/")} == {"store_address=news/priority=4"}
@@ -171,7 +169,6 @@ def test_a_table_is_split_by_columns(spark_context: Any, tmp_path: Path) -> None
 
 
 def test_single_partitions_are_replaced(spark_context: Any, tmp_path: Path) -> None:
-    """Those that get new files; all others stay, and what is known of their damage."""
     out = tmp_path / "out"
     torn = write(spark_context, TORN.data(), out, split=("store_address",))
     write(spark_context, SOUND.data(), out, split=("store_address",))
@@ -195,7 +192,6 @@ class Doing(AbstractContextManager[None]):
 
 
 def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: Path) -> None:
-    """The folder that tasks write to goes away."""
     out = tmp_path / "out"
     gone = partial(Doing, lambda: shutil.rmtree(partial_of(out) / "_temporary"))
     with pytest.raises(PageFmtError, match=r"a task runs, sees a different folder there.*nothing was written") as told:
@@ -205,7 +201,7 @@ def test_a_failing_task_is_one_line_and_no_table(spark_context: Any, tmp_path: P
 
 
 def test_files_that_nobody_sees_here_are_no_table(tmp_path: Path) -> None:
-    """Another machine may have written them to a folder of its own."""
+    # Another machine may have written the files to a folder of its own.
     (out := tmp_path / "out").mkdir()
     (run := out / "_temporary" / "0123456789ab").mkdir(parents=True)
     elsewhere = [PartFiles({"x/part-0.parquet": FileFacts(9, 1, {}, {})}, rows=1)]
@@ -224,7 +220,7 @@ def test_a_page_that_goes_away_costs_itself_alone(spark_context: Any, tmp_path: 
 
 
 def test_bytes_that_nobody_could_read_are_not_none(tmp_path: Path) -> None:
-    """As many as the file had when it was listed, else not known; the kind says why they are not there."""
+    """Assert that the number of missing bytes follows from the listed size, or is unknown if that is 0."""
     for kind, size, missing in (
         (DamageKind.UNREADABLE, 100, 60),
         (DamageKind.GONE, 100, 60),
@@ -265,7 +261,7 @@ def path_without_java(tmp_path: Path) -> Path:
 
 
 def test_the_command_keeps_damage_aside_without_java(tmp_path: Path) -> None:
-    """No Java on PATH and no JAVA_HOME: the one of the wheel serves."""
+    # With no Java on PATH and no JAVA_HOME, the one of the wheel is used.
     out, path = tmp_path / "out", str(path_without_java(tmp_path))
     done = export(TORN.data(), out, "--body", "base64", "--format", "json", PATH=path, JAVA_HOME="")
     assert done.status == 1, done.err
@@ -294,7 +290,6 @@ def test_what_is_there_is_not_lost_unasked(tmp_path: Path) -> None:
     "mine", ["backup=2024/notes.txt", "page=1/README", "part-0.parquet.bak", "a=1/b/part-0.parquet"]
 )
 def test_what_belongs_to_no_table_is_not_replaced(mine: str, tmp_path: Path) -> None:
-    """Also where it lies in folders that are named as partitions are."""
     out = tmp_path / "out"
     (out / "page=1" / "hour=2").mkdir(parents=True)
     for name in ("_SUCCESS", "page=1/hour=2/part-0-1-abc.parquet", "page=1/.part-0-abc.snappy.parquet.crc"):
@@ -317,7 +312,6 @@ def many_pages(folder: Path) -> tuple[Path, int]:
 
 
 def test_a_killed_export_leaves_no_table_and_the_next_run_is_clean(tmp_path: Path) -> None:
-    """Killed while a task writes."""
     paging, messages = many_pages(tmp_path)
     out = tmp_path / "out"
     running = started(*EXPORT, paging, "--to", out, "--master", "local[1]", stderr=None)
@@ -367,7 +361,7 @@ def test_stopped_while_java_starts_it_leaves_none_behind(how: signal.Signals, tm
 
 
 def test_stopped_while_a_task_hangs_it_shows_no_traceback(tmp_path: Path) -> None:
-    """The worker of the task says nothing; Spark may say that it is gone."""
+    # Spark may print that the worker is lost.
     begun, out = tmp_path / "begun", tmp_path / "out"
     (tmp_path / "stuck.py").write_text(
         "import pathlib, time, pyspark.daemon, pyspark.worker\n"
@@ -401,7 +395,7 @@ def test_a_python_that_is_not_there_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("how", "send"), [(signal.SIGINT, os.killpg), (signal.SIGTERM, os.kill)])
 def test_stopped_while_tasks_run_it_says_one_line(how: signal.Signals, send: Any, tmp_path: Path) -> None:
-    """Ctrl-C goes to all processes of the terminal at once."""
+    # Ctrl-C goes to all processes of the terminal at once.
     data, _ = many_pages(tmp_path / "data")
     words = (
         "export",
@@ -432,7 +426,7 @@ def partial_of(out: Path) -> Path:
 @pytest.mark.parametrize("replaced", Replaced, ids=str)
 @pytest.mark.parametrize("damaged", ["mine", None])
 def test_a_table_that_was_being_changed_is_as_it_was(replaced: Replaced, damaged: str | None, tmp_path: Path) -> None:
-    """Stopped in front of each change, and the undoing as well; the run that is not stopped changes the table."""
+    """Stop the change before each step, and the undoing as well; assert that the table is the old or the new one."""
     old = {"_SUCCESS": "", "part-0-old.parquet": "old", "_damaged.json": "[]", "notes.txt": "mine"}
     old |= {"k=v/part-0-old.parquet": "old", "k=w/part-0-old.parquet": "old", "_exported/part-1-old.arrow": "old"}
     goes = {

@@ -56,7 +56,6 @@ def test_a_cluster_exports_what_this_machine_does(case: GoldenCase, master: str,
 
 @pytest.mark.parametrize("what", ["outstanding", "messages"])
 def test_five_hundred_brokers(what: str, master: str, tmp_path: Path) -> None:
-    """Every case again and again under further names gives the rows that it gives alone."""
     every = cases()
 
     def table(name: str, chosen: list[tuple[str, GoldenCase]], *words: str) -> dict[str, list[str]]:
@@ -79,7 +78,6 @@ def test_five_hundred_brokers(what: str, master: str, tmp_path: Path) -> None:
 
 
 def test_a_path_is_a_folder_that_every_machine_sees(master: str, tmp_path: Path) -> None:
-    """Without a scheme, and split by a column; refused where the cluster's files lie elsewhere."""
     out = tmp_path / "out"
     assert export(CASES[0], str(out), master, *ON_CLUSTER, "--partition-by", "priority") == 0
     assert {path.name for path in out.iterdir() if path.is_dir()} == {"priority=4"}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from forked_nights import ForkedNights
 from golden_cases import VERSIONS, GoldenCase, cases
-from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, night_here, page_counts
 from made_pages import message
 from program import EXPORT, call, started
 from table_rows import assert_same
@@ -53,7 +53,7 @@ def exported(out: Path) -> Counter[tuple[int, int]]:
 
 
 def halved(case: GoldenCase, folder: Path) -> Path:
-    """Its directory with every other page, of which the last lacks its end."""
+    """Copy a case without every other page, and with the last remaining page cut to two thirds."""
     data = case.copy(folder)
     pages = sorted(data.rglob("*.page"))
     for path in pages[1::2]:
@@ -91,7 +91,6 @@ def test_two_halves_of_every_case_are_the_whole(spark_context: Any, case: Golden
 
 @pytest.mark.parametrize("name", ["journal-mix", "multicast-acks"])
 def test_messages_of_the_journal_are_added_once(name: str, tmp_path: Path) -> None:
-    """Also those that come while others are acknowledged; an unchanged journal is not looked at again."""
     data = GoldenCase("2.56.0", name).copy(tmp_path / "whole")
     every = len(call("messages", "decode", data, "--format", "jsonl").lines())
     in_journal = len(call("messages", "decode", data, "--in", "journal", "--format", "jsonl").lines())
@@ -116,7 +115,6 @@ def test_messages_of_the_journal_are_added_once(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("way", ["damaged", "gone", "closed"])
 def test_what_is_known_of_a_journal_outlasts_a_night_without_it(way: str, tmp_path: Path) -> None:
-    """Its messages are in the table once, whatever a night could not read."""
     data = GoldenCase("2.56.0", "journal-mix").copy(tmp_path)
     every = len(call("messages", "decode", data, "--format", "jsonl").lines())
     journal, kept, log = data / "journal", tmp_path / "kept", tmp_path / "log"
@@ -143,7 +141,6 @@ def test_what_is_known_of_a_journal_outlasts_a_night_without_it(way: str, tmp_pa
 
 
 def test_damage_is_told_until_it_goes_away(spark_context: Any, tmp_path: Path) -> None:
-    """As the page that is damaged is looked at again, sound by then; not as it is copied or deleted."""
     data, out = halved(ACKED, tmp_path), tmp_path / "out"
     time.sleep(2.1)
     first = night(spark_context, data, out)
@@ -173,7 +170,7 @@ def test_damage_is_told_until_it_goes_away(spark_context: Any, tmp_path: Path) -
 
 
 def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of pages and journals, with the status of the first night; nothing is read for that."""
+    """Assert that warnings and status of the first export are repeated, without reading anything again."""
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     data = halved(ACKED, tmp_path)
@@ -195,13 +192,16 @@ def test_the_command_tells_what_is_wrong_every_night(tmp_path: Path, monkeypatch
 
 
 def test_nights_beside_a_broker_at_work(spark_context: Any, tmp_path: Path) -> None:
-    """It writes, deletes, and gives page numbers again; split by a column, each message is there once."""
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(60)
-    assert "added" in told(night(spark_context, tmp_path / "data", out, ("priority",)))
+    assert "added" in page_counts(night(spark_context, tmp_path / "data", out, ("priority",)))
     broker.write(30)
     broker.delete(3)
-    assert told(night(spark_context, tmp_path / "data", out, ("priority",))).keys() >= {"added", "grew", "deleted"}
+    assert page_counts(night(spark_context, tmp_path / "data", out, ("priority",))).keys() >= {
+        "added",
+        "grew",
+        "deleted",
+    }
     assert exported(out) == broker.every
     broker.start_anew()
     broker.write(20)
@@ -215,14 +215,17 @@ def test_what_is_compacted_is_told_and_adds_nothing(spark_context: Any, tmp_path
     first = night(spark_context, data, out)
     assert call("pages", "compact", data, "--in-place", "--no-backup").status == 0
     second = night(spark_context, data, out)
-    assert second.rows == 0 and set(told(second)) <= {"changed", "deleted", "skipped"} and told(second)["changed"]
+    assert (
+        second.rows == 0
+        and set(page_counts(second)) <= {"changed", "deleted", "skipped"}
+        and page_counts(second)["changed"]
+    )
     assert second.pages is not None and {each["missing"] for each in second.pages["changed"]} == {0}
     assert pq.read_table(out).num_rows == first.rows
-    assert set(told(night(spark_context, data, out))) == {"skipped"}
+    assert set(page_counts(night(spark_context, data, out))) == {"skipped"}
 
 
 def test_what_is_restored_is_known(spark_context: Any, tmp_path: Path) -> None:
-    """Pages that were deleted, told once, and come back; pages of another time and another file."""
     data, out = ACKED.copy(tmp_path), tmp_path / "out"
     first = night(spark_context, data, out)
     pages = sorted(data.rglob("*.page"))
@@ -230,10 +233,10 @@ def test_what_is_restored_is_known(spark_context: Any, tmp_path: Path) -> None:
         path.unlink()
     gone = night(spark_context, data, out).pages
     assert gone is not None and [each["pages"] for each in gone["deleted"]] == [[[2, 3], [6, 6]]]
-    assert told(night(spark_context, data, out)) == {"skipped": len(pages) - 3}
+    assert page_counts(night(spark_context, data, out)) == {"skipped": len(pages) - 3}
     shutil.rmtree(data / "paging")
     shutil.copytree(ACKED.data() / "paging", data / "paging", copy_function=shutil.copy)
-    assert told(night(spark_context, data, out)) == {"skipped": len(pages)}
+    assert page_counts(night(spark_context, data, out)) == {"skipped": len(pages)}
     assert pq.read_table(out).num_rows == first.rows
 
 
@@ -247,7 +250,7 @@ def test_a_store_that_cannot_be_listed_has_lost_nothing(spark_context: Any, tmp_
 
 
 def test_nights_before_the_first_page(tmp_path: Path) -> None:
-    """What is added later is added to a log that names no page."""
+    # The first exports add nothing, so their log names no page.
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     context: Any = TasksHere()
     for _ in range(2):
@@ -258,7 +261,7 @@ def test_nights_before_the_first_page(tmp_path: Path) -> None:
 
 
 def test_a_page_that_becomes_a_link_is_not_deleted(tmp_path: Path) -> None:
-    """And it is looked at again, so that who surveys the broker tells."""
+    # The page must also be read again, so that the survey reports the link.
     data = ACKED.copy(tmp_path)
     broker, folder = FleetBroker("b", absolute(within(data))), tmp_path / "out"
     folder.mkdir()
@@ -284,7 +287,7 @@ def batch(numbers: range, pages: tuple[int, ...] = (1,)) -> pa.RecordBatch:
 
 @pytest.mark.parametrize("when", ["before", "while", "another"])
 def test_a_page_that_goes_away_is_entered_as_far_as_it_was_given(when: str, tmp_path: Path) -> None:
-    """Whatever comes later decides by the messages: there is no checksum."""
+    # The entry has no checksum, so a later export decides by the messages.
     page = page_of(tmp_path, range(3))
 
     def rows(pages: Iterator[PageFile]) -> Any:
@@ -303,7 +306,7 @@ def test_a_page_that_goes_away_is_entered_as_far_as_it_was_given(when: str, tmp_
 
 
 def test_pages_that_are_read_together_are_entered_one_by_one(tmp_path: Path) -> None:
-    """One is as it was, one grew, one has nothing to give, one is changed while it is read, one is new."""
+    # One page is unchanged, one grew, one is empty, one changes while it is read, and one is new.
     pages = [page_of(tmp_path, range(3 * n, 3 * n + 3), n + 1) for n in range(5)]
     empty = new_rows(pages, "b", "s", {}, lambda found: iter([(0, each) for each in found]))
     sums = {each.page: each.crc32c for each in empty if not isinstance(each, PageFile)}
@@ -345,7 +348,7 @@ def test_a_reading_that_fails_enters_what_it_gave(tmp_path: Path) -> None:
 
 
 def test_a_file_is_told_by_its_times_once_they_are_past(tmp_path: Path) -> None:
-    """Not one that has just been written, and none of another size than was listed."""
+    # A file that was just written, or has another size than listed, has no identity.
     page = page_of(tmp_path, range(3))
     assert identity_of(page, page.path.lstat()) is None is identity_of(page, None)
     time.sleep(2.1)
@@ -412,7 +415,6 @@ def test_the_command_starts_no_spark_where_nothing_is_new(tmp_path: Path, monkey
 @pytest.mark.parametrize("lost", [0, 1])
 @pytest.mark.parametrize("form", [*LakeFormat])
 def test_a_log_without_an_export_adds_nothing_again(lost: int, form: LakeFormat, tmp_path: Path) -> None:
-    """Also of one that is not the last."""
     if form is LakeFormat.DELTA:
         pytest.importorskip("deltalake", reason="the extra pagectl[tables] is not installed")
     if form is LakeFormat.ICEBERG:
@@ -471,7 +473,7 @@ def test_two_runs_at_once_are_one_and_a_refusal(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_made_meanwhile_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both runs saw that there was none."""
+    # Both runs saw that there was no table.
     broker, out = PagingBroker(tmp_path / "data"), tmp_path / "out"
     broker.write(50)
     words = (*EXPORT, tmp_path / "data", "--to", out, "--incremental", "--master", "local[1]")
@@ -505,7 +507,7 @@ def test_killed_nights_add_nothing_twice(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_two_hundred_killed_nights_whose_tasks_are_forked(tmp_path: Path) -> None:
-    """All but Spark, which takes most of the time of a night."""
+    # Everything except Spark, which takes most of the time of an export.
     with ForkedNights() as start:
         assert killed_nights(tmp_path, KILLS, (), exported, start=start, late=0.2) > KILLS // 3
 
@@ -513,5 +515,5 @@ def test_two_hundred_killed_nights_whose_tasks_are_forked(tmp_path: Path) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(14_400)
 def test_two_hundred_killed_nights(tmp_path: Path) -> None:
-    """``.venv/bin/python -m pytest -m slow tests/cli/test_export_incremental.py -k hundred``."""
+    # Run: .venv/bin/python -m pytest -m slow tests/cli/test_export_incremental.py -k hundred
     assert killed_nights(tmp_path, KILLS, (), exported) > KILLS // 2

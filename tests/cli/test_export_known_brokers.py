@@ -70,7 +70,7 @@ def test_every_spelling_is_one_broker(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("node", [NODE, None])
 def test_a_broker_that_was_moved_goes_on(node: UUID | None, tmp_path: Path) -> None:
-    """By its node id. Without one it is known by its path, so that every message is exported again."""
+    # A broker is known by its node id; without one by its path, so that every message is exported again.
     data, out = instance(tmp_path / "before", node), tmp_path / "out"
     first = json.loads(export(out, data).out)["rows"]
     moved = tmp_path / "after" / data.name
@@ -105,7 +105,7 @@ def test_a_broker_of_a_list_may_get_another_name(tmp_path: Path) -> None:
 
 
 def test_a_new_broker_in_the_place_of_another_is_another(tmp_path: Path) -> None:
-    """Its ids begin anew, so it may give those that are in the table."""
+    # Ids of a new broker start again, so they may equal those in the table.
     data, out = instance(tmp_path / "b"), tmp_path / "out"
     first = json.loads(export(out, data).out)["rows"]
     shutil.rmtree(data)
@@ -130,7 +130,7 @@ def test_two_copies_in_one_call_are_reported(tmp_path: Path) -> None:
 
 
 def test_brokers_of_one_template_are_no_copies(tmp_path: Path) -> None:
-    """Images carry a node id in their journal; the folders of addresses are each broker's own."""
+    # Images contain a node id in their journal; the folders of addresses differ for each broker.
     places = [PagingBroker(tmp_path / name) for name in ("one", "other")]
     for number, broker in enumerate(places):
         broker.write(5)

@@ -42,7 +42,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubernetes]:
 
 
 def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.Popen[str]:
-    """Into ``folder / "out"``; ``settings`` are those of Spark, written with ``__`` in the place of dots."""
+    """Start an export to ``folder / "out"`` on the cluster; ``settings`` are Spark's, with ``__`` for dots."""
     temporary = folder / "temporary"
     temporary.mkdir()
     every = cluster.settings | {name.replace("__", "."): value for name, value in settings.items()}
@@ -61,7 +61,7 @@ def exporting(cluster: Kubernetes, folder: Path, **settings: str) -> subprocess.
 
 
 def nothing_is_left(cluster: Kubernetes, folder: Path) -> None:
-    """Neither in the cluster nor of temporary files nor, where there is no table, of the table."""
+    """Assert that an export left no pods, no temporary files and no table without ``_SUCCESS``."""
     deadline = time.monotonic() + WAIT  # pods that are being deleted end first
     while cluster.left() and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -82,7 +82,7 @@ def test_kubernetes_exports_what_this_machine_does(cluster: Kubernetes, tmp_path
 
 
 def test_the_job_of_the_example(cluster: Kubernetes, tmp_path: Path) -> None:
-    """Its pod is the driver; the volumes' paths are folders of this machine, and there are fewer executors."""
+    # The pod is the driver; volumes are local folders, and there are fewer executors than in the example.
     brokers, tables = tmp_path / "brokers", tmp_path / "tables"
     shutil.copytree(CASE.data(), brokers / "orders" / "data")
     tables.mkdir()
@@ -122,7 +122,6 @@ def test_the_job_of_the_example(cluster: Kubernetes, tmp_path: Path) -> None:
 def test_what_executors_wait_for_is_told(
     settings: dict[str, str], told: str, cluster: Kubernetes, tmp_path: Path
 ) -> None:
-    """And Ctrl-C ends the waiting: one line, and no pod is left."""
     running = exporting(cluster, tmp_path, **settings)
     assert running.stderr is not None
     line = running.stderr.readline()
@@ -136,7 +135,7 @@ def test_what_executors_wait_for_is_told(
 
 
 def test_stopped_while_spark_waits_for_its_first_executor(cluster: Kubernetes, tmp_path: Path) -> None:
-    """There is no context yet that could be stopped."""
+    # There is no context yet that could be stopped.
     before = set(cluster.node.pods)
     running = exporting(cluster, tmp_path, spark__executor__memory="8g")
     deadline = time.monotonic() + WAIT
@@ -177,7 +176,6 @@ REFUSALS = {
 def test_what_fails_is_told_in_one_line(
     settings: dict[str, str], told: str, cluster: Kubernetes, tmp_path: Path
 ) -> None:
-    """Beside it, Spark's own lines of what it gives up."""
     running = exporting(cluster, tmp_path, **settings)
     _, complained = running.communicate(timeout=WAIT)
     assert running.returncode == 2

@@ -26,7 +26,7 @@ def configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def test_yarn_exports_what_this_machine_does(configuration: Path, tmp_path: Path) -> None:
-    """Its containers have nothing of the project but what travels with the job."""
+    # Containers have only those files of the project that are sent with the job.
     case, out = GoldenCase("2.56.0", "multicast-acks"), tmp_path / "out"
     jars = Path(pyspark.__file__).parent / "jars"
     settings = (

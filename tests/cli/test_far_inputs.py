@@ -57,7 +57,7 @@ def server() -> Iterator[ObjectServer]:
 
 
 def stored(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> list[str]:
-    """As objects, and as an archive that is one."""
+    """Upload a case as objects and as one tar archive, and return both URLs."""
     name = f"{case.version}/{case.name}"
     urls = server.put(case.data(), name), server.put(packed(case.data(), tmp_path, "tar"), f"{name}.tar")
     return list(map(server.direct, urls))
@@ -77,7 +77,7 @@ def test_messages_are_the_local_ones(server: ObjectServer, case: GoldenCase, tmp
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("case", cases(), ids=str)
 def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp_path: Path) -> None:
-    """All cases of all versions: ``pytest -m slow tests/cli/test_far_inputs.py``."""
+    # All cases of all versions: pytest -m slow tests/cli/test_far_inputs.py
     assert_equal(case, (packed(case.data(), tmp_path, form) for form in PACKED))
     assert_equal(case, stored(server, case, tmp_path), [TableContent.MESSAGES])
 
@@ -94,7 +94,6 @@ def test_every_case_is_the_local_one(server: ObjectServer, case: GoldenCase, tmp
 def test_schemes_without_a_store_say_what_to_do_instead(
     url: str, instead: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is a local folder made."""
     monkeypatch.chdir(tmp_path)
     for words in (("pages", "ls", url), (*EXPORT, url, "--to", "out"), (*EXPORT, MIXED.data(), "--to", url)):
         answer = call(*words)
@@ -109,7 +108,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServ
     gone: list[str] = []
 
     def delete(handler: Any) -> bool:
-        """As soon as a page is opened."""
+        """Delete the first page for which a HEAD request comes."""
         if handler.command == "HEAD" and handler.path.endswith(".page") and not gone:
             gone.append(handler.path)
             server.delete(handler.path)
@@ -124,7 +123,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(server: ObjectServ
 
 @pytest.mark.parametrize("form", ["", ".tar"])
 def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_path: Path, form: str) -> None:
-    """By one of the same size, of which half would be read else. How much is lost hangs on who comes first."""
+    # The new page has the same size, so half of it would be read from each. The loss depends on the timing.
     sources = []
     for body in "ab":
         folder = tmp_path / body / "data" / "paging" / FOLDER
@@ -141,7 +140,7 @@ def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_
     reads: list[str] = []
 
     def replace(handler: Any) -> bool:
-        """Before the first answer with a part of the second page, which are at least a megabyte."""
+        """Replace the page or archive while its first read of more than 1 MiB is being answered."""
         start, _, end = handler.headers.get("Range", "=0-0").partition("=")[2].partition("-")
         if handler.command == "GET" and int(end) - int(start) > 1 << 20 and handler.path.endswith(("2.page", ".tar")):
             reads.append(handler.path)
@@ -162,7 +161,7 @@ def test_a_page_replaced_between_two_requests_is_told(server: ObjectServer, tmp_
 
 
 def test_what_may_pass_is_asked_again(server: ObjectServer) -> None:
-    """Every third request meets a store that is busy, and every fifth a connection that breaks."""
+    # Every third request finds the store busy, and every fifth loses its connection.
     url = server.put(SOME[0].data(), "busy")
     expected = read(url)
     count = 0
@@ -241,7 +240,7 @@ def test_credentials_stand_in_no_url() -> None:
 
 
 def test_a_store_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the library raises no error of the system, as Arrow does for Azure."""
+    # Some libraries raise no OSError, for example Arrow for Azure.
     monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     url = "s3://bucket/x?endpoint_override=127.0.0.1:1&scheme=http&region=here"
     for words in ((*EXPORT, MIXED.data(), "--to", url), ("pages", "ls", url)):
@@ -298,7 +297,7 @@ def test_what_hdfs_does_not_tell_is_not_taken_for_absent(monkeypatch: pytest.Mon
 
 
 def test_a_user_in_front_of_hdfs_is_refused() -> None:
-    """Pyarrow does not heed it."""
+    # Pyarrow ignores a user in the URL.
     with pytest.raises(PageFmtError, match="as user=NAME"):
         fleet_of(["hdfs://somebody@here:8020/broker"])
 
@@ -336,7 +335,7 @@ def test_patterns_and_lists_name_objects(server: ObjectServer, tmp_path: Path) -
 
 
 def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
-    """Pyarrow lists a key with two slashes as the folder itself: that is no empty folder."""
+    # Pyarrow lists a key with two slashes as the folder itself, which must not count as an empty folder.
     url = server.put(SOME[2].data(), "slashes")
     server.put_object("slashes/paging//000000001.page", b"{")
     answer = call("pages", "ls", url)
@@ -360,7 +359,6 @@ def test_an_object_that_cannot_be_seen_is_told(server: ObjectServer) -> None:
 def test_a_url_that_names_no_bucket_is_taken_for_no_other(
     url: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor is the first folder taken for it, or a local one made."""
     monkeypatch.chdir(tmp_path)
     for words in (("pages", "ls", url), ("messages", "decode", url), (*EXPORT, MIXED.data(), "--to", url)):
         answer = call(*words)
@@ -385,7 +383,7 @@ def test_a_bucket_that_is_not_there_is_told_from_a_folder_that_is_not(server: Ob
 
 
 def test_names_of_folders_that_are_objects_as_well_hide_nothing(server: ObjectServer) -> None:
-    """As consoles and other tools leave them, with a slash at the end or without."""
+    # Consoles and other tools create such objects, with or without a slash at the end.
     url = server.direct(server.put(SOME[1].data(), "marked"))
     (store,) = (SOME[1].data() / "paging").iterdir()
     expected = {words: call(*words, url) for words in READING}
@@ -422,7 +420,7 @@ def test_a_url_of_an_unknown_kind_is_no_local_name(tmp_path: Path, monkeypatch: 
 
 
 def test_a_list_lies_below_a_url_as_well(server: ObjectServer, tmp_path: Path) -> None:
-    """Its paths are relative to it; those of this machine are named in full."""
+    # Relative paths in the list are relative to its URL; local ones must be absolute.
     server.put(SOME[2].data(), "listed/one/data")
     (tmp_path / "fleet.csv").write_text(f"name,path\na,one/data\nb,{SOME[2].data()}\n")
     listing = server.put(tmp_path / "fleet.csv", "listed/fleet.csv")
@@ -434,7 +432,7 @@ def test_a_list_lies_below_a_url_as_well(server: ObjectServer, tmp_path: Path) -
 
 
 def test_brokers_below_urls_are_looked_for_at_once(server: ObjectServer) -> None:
-    """Sixteen at a time; one that fails is told in its turn."""
+    # Sixteen are located at a time; a failure is reported when its broker is asked for.
     server.put(SOME[2].data(), "many/data")
     paths = [fleet_of([f"s3://brokers/many/data?{server.query}"])[0].path] * 3
     paths += [paths[0].with_name(f"none-{n}") for n in range(40)]
@@ -471,7 +469,7 @@ def test_other_commands_say_that_they_want_a_local_directory(
 def test_export_and_data_source_on_spark(
     server: ObjectServer, spark_context: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In workers of their own, where a task has nothing but the path."""
+    # Tasks run in workers of their own, which know only the path.
     from pyspark.sql import SparkSession
 
     for name, value in ACCESS.items():  # Spark was started before the server's credentials were set
@@ -493,7 +491,7 @@ def test_export_and_data_source_on_spark(
 
 
 def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path) -> None:
-    """As many requests as unpacking it takes: the command does it, and tasks read there."""
+    """Assert that an export makes as many requests for an archive as unpacking it once."""
     folder = tmp_path / "data" / "paging" / FOLDER
     folder.mkdir(parents=True)
     chance = random.Random(3)
@@ -517,7 +515,7 @@ def test_an_export_unpacks_an_archive_once(server: ObjectServer, tmp_path: Path)
 
 
 def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its checksum and its rows are of the same bytes, of one GET; one of 1 MiB and more as well."""
+    # One GET gives the bytes of both the checksum and the rows, also for a page of 1 MiB and more.
     folder = tmp_path / "data" / "paging" / FOLDER
     folder.mkdir(parents=True)
     sizes = {page: 3000 if page == 5 else 10 for page in range(1, 9)}
@@ -539,7 +537,7 @@ def test_a_new_page_is_asked_for_once(server: ObjectServer, tmp_path: Path, monk
 
 @pytest.mark.parametrize("form", ["tar", "tar.zst", "zip"])
 def test_an_archive_replaced_while_it_is_exported_is_told(form: str, tmp_path: Path) -> None:
-    """Pages of one archive are not read with the journal of another."""
+    # Pages of one archive must not be read with the journal of another.
     folders = tmp_path / "one", tmp_path / "other"
     for folder in folders:
         folder.mkdir()
@@ -562,7 +560,7 @@ def test_an_archive_replaced_while_it_is_exported_is_told(form: str, tmp_path: P
 
 
 def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path: Path) -> None:
-    """Of an object by its time, of a page in an archive by the archive's; what was written anew is read again."""
+    # An object is known by its time, a page in an archive by the archive's time.
     data = SOME[1].copy(tmp_path)
     pages = len([*data.rglob("*.page")])
     places = [(server.put(data, "known"), lambda: server.put(data, "known"))]
@@ -580,7 +578,6 @@ def test_what_was_exported_is_known_there_as_well(server: ObjectServer, tmp_path
 
 
 def test_a_stream_takes_what_the_local_one_takes(server: ObjectServer) -> None:
-    """Also of a page that is deleted in front of it."""
     url = server.put(SOME[1].data(), "stream")
     rows = {}
     for given in (str(SOME[1].data()), url):
@@ -598,7 +595,6 @@ def test_a_stream_takes_what_the_local_one_takes(server: ObjectServer) -> None:
 
 
 def test_a_store_that_is_gone_is_not_asked_for_each_page(server: ObjectServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was read stays, and the broker ends with the reason."""
     monkeypatch.setattr(base, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(base, "GONE_SECONDS", 3.0)
     url = server.put(SOME[1].data(), "lost")
@@ -606,7 +602,7 @@ def test_a_store_that_is_gone_is_not_asked_for_each_page(server: ObjectServer, m
     server.seen.clear()
 
     def fail(handler: Any) -> bool:
-        """From the third page on."""
+        """Refuse requests for pages from the third on."""
         return handler.path[-7:] > "02.page" and handler.path.endswith(".page") and handler.refuse(500, "InternalError")
 
     with server.failing(fail):

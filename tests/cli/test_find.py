@@ -23,7 +23,7 @@ TWO = GoldenCase("2.56.0", "two-addresses")
 
 
 def found(case: GoldenCase, *words: str) -> list[int]:
-    """Ids of the messages."""
+    """Return the ids that ``messages find`` lists."""
     answer = call("messages", "find", case.data(), "--format", "jsonl", *words)
     assert answer.status == 0, answer.err
     return [line["id"] for line in answer.lines()]
@@ -124,7 +124,7 @@ def test_expired_messages_are_marked_and_chosen() -> None:
 
 
 def test_what_expired_before_1970_is_over() -> None:
-    """To brokers of every release; what lies furthest back is ahead, since the difference overflows a Java long."""
+    # Brokers of every release agree. The lowest values are in the future, because the difference overflows a Java long.
     (queue,) = (each for each in ODD.drain()["queues"] if each["name"] == "odd.a")
     delivered = {each["id"] for each in queue["delivered"]}
     lines = call("messages", "decode", ODD.data(), "--format", "jsonl", "--columns", "id,expiration,expired").lines()
@@ -136,7 +136,7 @@ def test_what_expired_before_1970_is_over() -> None:
 
 
 def test_texts_of_bytes_are_shown_and_searched() -> None:
-    """MQTT's payloads are bytes; what of them is text is shown as text."""
+    # MQTT payloads are bytes; those that are text are shown as text.
     lines = call("messages", "decode", MQTT.data(), "--format", "jsonl", "--body", "text,hex").lines()
     texts = {line["id"]: line["body_text"] for line in lines if "body_text" in line}
     assert len(texts) > 20
@@ -235,7 +235,7 @@ def test_format_said_wins_over_the_name(tmp_path: Path) -> None:
 
 
 def test_control_characters_in_ids_are_shown_as_escapes_and_match_so(tmp_path: Path) -> None:
-    """What a terminal is spared of an id is an escape, which can be pasted."""
+    # Terminals show an escape, which can be pasted into a search.
     from pagefmt.codec.messages.message_ids import accepted_texts
 
     assert "a\u202eb" in accepted_texts("a\\u202eb") and "a\x1bb" in accepted_texts("a\\x1bb")

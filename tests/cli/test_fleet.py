@@ -61,7 +61,7 @@ def broker(case: GoldenCase) -> FleetBroker:
 
 
 def some(each: int) -> list[GoldenCase]:
-    """So many cases of every version, spread over their names."""
+    """Return at most ``each`` cases of every version, evenly spread over their names."""
     found = []
     for version in VERSIONS:
         mine = cases(version)
@@ -86,7 +86,6 @@ def write(context: Any, brokers: list[FleetBroker], out: Path, **more: Any) -> t
 
 
 def test_a_fleet_is_its_brokers_one_by_one(spark_context: Any, tmp_path: Path) -> None:
-    """Brokers of every version, and one whose pages cannot be listed."""
     chosen = some(4)
     broken = FleetBroker("broken", within(tmp_path)._replace(paging=tmp_path / "nowhere"))
     found, written = write(spark_context, [broken, *map(broker, chosen)], tmp_path / "out", body=TableBody.BASE64)
@@ -106,7 +105,7 @@ def test_a_fleet_is_its_brokers_one_by_one(spark_context: Any, tmp_path: Path) -
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("content", TableContent, ids=str)
 def test_five_hundred_brokers(spark_context: Any, tmp_path: Path, content: TableContent) -> None:
-    """Every case again and again under further names: ``pytest -m slow tests/cli/test_fleet.py``."""
+    # All cases again under further names: pytest -m slow tests/cli/test_fleet.py
     every = [broker(case) for case in cases()]
     fleet = [FleetBroker(f"{each.name} {n}", each.place) for n in range(500 // len(every) + 1) for each in every][:500]
     _, written = write(spark_context, fleet, tmp_path / "out", content=content)
@@ -118,7 +117,6 @@ def test_five_hundred_brokers(spark_context: Any, tmp_path: Path, content: Table
 
 @pytest.mark.parametrize("case", [MIXED, ACKED, TORN], ids=str)
 def test_messages_are_those_of_the_command(case: GoldenCase, tmp_path: Path) -> None:
-    """Wherever they lie, in its order; queues with their names."""
     told = call("messages", "decode", case.data(), "--body", "value", "--to", tmp_path / "x.parquet")
     assert told.status in (0, 1), told.err
     expected = pq.read_table(tmp_path / "x.parquet").to_pylist()
@@ -174,7 +172,6 @@ def test_damage_is_what_messages_leave_out() -> None:
 
 @pytest.mark.parametrize("rest", ["zeros", "zeros and records", "torn", "unreadable"])
 def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path) -> None:
-    """Also where that is beyond what is read at once: as the reader of single records says it."""
     sound = b"".join(message(n, "orders", "x" * 500) for n in range(1000))
     more = {"zeros and records": bytes(CHUNK) + sound, "torn": b"{" + (3 * CHUNK).to_bytes(4, "big") + bytes(CHUNK)}
     (page,) = made_store(tmp_path / "paging", "orders", {1: sound + more.get(rest, bytes(2 * CHUNK))}).glob("*.page")
@@ -201,7 +198,7 @@ def test_what_a_large_page_lacks_is_told_up_to_its_end(rest: str, tmp_path: Path
 
 
 def test_pages_that_are_not_read_are_told(tmp_path: Path) -> None:
-    """As damage, and beside every table: a link, which a broker would follow, and a page that a broker set aside."""
+    # A broker follows a link, and renames a page that it cannot read to .invalidPage; neither is read here.
     data = ACKED.copy(tmp_path)
     first, second, *_ = sorted(data.rglob("*.page"))
     first.symlink_to(shutil.move(first, tmp_path / "page"))
@@ -248,7 +245,7 @@ def with_acknowledgements(folder: Path, count: int) -> FleetBroker:
 
 
 def test_what_comes_back_does_not_grow_with_acknowledgements(tmp_path: Path) -> None:
-    """And neither does what goes out to the tasks; acknowledgements are where the broker is."""
+    # Acknowledgements must not travel to or from the tasks.
     sizes = []
     for count in (10, 100_000):
         spec = TableSpec.now()
@@ -270,7 +267,7 @@ def test_a_broker_that_fails_on_the_way_is_told(tmp_path: Path) -> None:
 
 
 def test_a_report_ranks_the_queues() -> None:
-    """The largest first, text of brokers escaped, what is not known as ? with the reason."""
+    """Assert that the report has the largest queues first, escapes text and shows unknown counts with the reason."""
     known = [row | {"oldest": 1_700_000_000_000} for row in here(ACKED, TableContent.OUTSTANDING).to_pylist()]
     large = {**known[0], "queue": "<b>large</b>", "bytes_held_alone": 10**12, "broker": "x\x1b[2J"}
     unknown = dict.fromkeys(known[0]) | {"broker": "y", "store": "s", "queue": "q", "remark": "no <journal>"}
@@ -284,7 +281,6 @@ def test_a_report_ranks_the_queues() -> None:
 
 
 def test_times_that_no_calendar_has_are_null(tmp_path: Path) -> None:
-    """As numbers they are there."""
     far = (1 << 62).to_bytes(8, "big")
     data = ACKED.copy(tmp_path)
     for page in data.rglob("*.page"):
@@ -301,7 +297,7 @@ def test_times_that_no_calendar_has_are_null(tmp_path: Path) -> None:
 
 
 def read_by_spark(data: Path) -> Iterator[Any]:
-    """As its tasks do."""
+    """Yield what Spark's tasks read from a directory."""
     reader = PageFilesReader(SourceOptions.of({"path": str(data)}))
     for group in reader.partitions():
         yield from reader.read(group)
@@ -327,7 +323,7 @@ def test_a_list_names_brokers(tmp_path: Path) -> None:
 
 
 def test_a_pattern_passes_over_stray_files(tmp_path: Path) -> None:
-    """It names brokers: folders, archives, and pages. Of traces, every file is one."""
+    # A pattern for brokers matches folders, archives and pages; one for traces matches every file.
     for name in ("broker-1", "broker-2"):
         (tmp_path / name).mkdir()
     for name in ("broker.tar.zst", "b.ZIP", "b1.page", "b2.page.invalidPage", "broker.csv", "b.README", "b"):
@@ -374,7 +370,7 @@ def test_a_list_that_is_none_says_where(change: Callable[[str], str], said: str,
 
 
 def test_a_broker_whose_path_is_no_text_costs_nobody(tmp_path: Path) -> None:
-    """The table calls it by what is text of its path, and escapes the rest."""
+    # The table has the text of the path with the other bytes escaped.
     data = Path(os.fsdecode(os.fsencode(tmp_path) + b"/b\xff"))
     shutil.copytree(ACKED.data(), data)
     names = pa.Table.from_batches(read_by_spark(data)).column("broker").to_pylist()
@@ -389,7 +385,6 @@ def test_a_broker_whose_path_is_no_text_costs_nobody(tmp_path: Path) -> None:
 
 
 def test_one_broker_under_two_names_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also through a link, or by its instance."""
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     data, listing = ACKED.copy(tmp_path), tmp_path / "fleet.csv"
@@ -405,7 +400,6 @@ def test_one_broker_under_two_names_is_told(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_calls_that_cannot_be_carried_out(tmp_path: Path) -> None:
-    """Told before Spark starts."""
     data, out = ACKED.data(), tmp_path / "out"
     for words, said in (
         (("--what", "pages", "--where", "x = 1"), "--where and --body work with --what messages"),

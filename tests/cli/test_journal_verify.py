@@ -44,7 +44,7 @@ def starts(found: dict[str, Any]) -> bool:
 
 
 def due(data: Path) -> dict[str, list[int]] | None:
-    """By queue; None where the bindings cannot be read."""
+    """Return ids of due and scheduled messages by queue, or None if some queue's count is unknown."""
     queues = json.loads(call("messages", "ls", data, "--format", "json").out)["queues"]
     if any(queue["unknown"] for queue in queues):
         return None
@@ -59,7 +59,7 @@ def due(data: Path) -> dict[str, list[int]] | None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_said_is_what_a_broker_did(version: str, way: str, tmp_path: Path) -> None:
-    """It starts or not; what it delivered is what is outstanding; and where that is not what it was, that is told."""
+    """Assert that pagectl predicts whether the recorded broker started and what it delivered, or reports the damage."""
     verdict, folder = recorded(version).get(way), damaged(version, way, tmp_path / "harmed")
     if verdict is None or folder is None:
         pytest.skip("there is nothing to harm in that way")

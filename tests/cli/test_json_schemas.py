@@ -52,7 +52,7 @@ def test_schema_is_strict(name: str) -> None:
 
 
 def objects(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every part that describes an object."""
+    """Yield every part of a schema that describes an object."""
     if isinstance(schema, dict):
         if schema.get("type") == "object":
             yield schema
@@ -107,7 +107,7 @@ def test_reading_commands_on_the_examples(examples: Path, words: str) -> None:
 
 @pytest.mark.parametrize("words", READ)
 def test_reading_commands_on_golden_directories(words: str) -> None:
-    """What each call prints is compared with its schema by ``watched_calls``."""
+    # ``watched_calls`` compares the output of each call with its schema.
     for case in (GoldenCase(*each) for each in SOME):
         assert call(*words.split(), case.data()).out
 

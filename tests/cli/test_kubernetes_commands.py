@@ -289,7 +289,6 @@ FORMS = {
 def test_every_form_decides_a_replay_and_a_disk(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same settings as a broker.xml, properties, JSON and objects of Kubernetes come to the same account."""
     monkeypatch.chdir(tmp_path)
     Path(name).write_text(FORMS[name], "utf-8")
     run(["replay", "generate", "steady", "--messages", "200", "--to", "trace.jsonl", "--addresses", "1"])
@@ -349,7 +348,7 @@ def test_what_lies_beside_the_file_is_no_part_of_the_pod(tmp_path: Path, capsys:
 
 
 def test_what_no_broker_reads_is_no_all_clear(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that was named and cannot be read is an error, not a broker with defaults."""
+    # A named file that cannot be read is an error, and must not count as a broker with defaults.
     path = tmp_path / "broken.json"
     path.write_text("[1, 2", "utf-8")
     assert run(["disk", "check", "--config", str(path), str(tmp_path)]) == 3

@@ -54,7 +54,7 @@ async def findings(client: LanguageClient, uri: str) -> list[types.Diagnostic]:
 
 
 def place(text: str, mark: str) -> types.Position:
-    """Behind a mark in the text, in UTF-16."""
+    """Return the position after ``mark``, counted in UTF-16 units."""
     before = text[: text.index(mark) + len(mark)]
     line = before.rpartition("\n")[2]
     return types.Position(before.count("\n"), len(line.encode("utf-16-le")) // 2)
@@ -195,7 +195,7 @@ class RawSession:
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
 
     def end(self) -> tuple[int, list[dict[str, Any]], str]:
-        """Status, all messages that came, and the log."""
+        """Wait for the server's end, and return its status, the messages it sent and its log."""
         out, err = self.process.communicate(timeout=60)
         found = []
         while out:

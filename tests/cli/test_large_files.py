@@ -20,7 +20,10 @@ CORE = GoldenCase("2.56.0", "large-core")
 
 
 def answer(data: Path) -> tuple[dict[Any, dict[str, Any]], dict[str, dict[str, str]], int]:
-    """Rows by id, findings by check, the status."""
+    """Run ``large verify``, and return rows by id, findings by check and the status.
+
+    ``large ls`` must agree.
+    """
     said = call("large", "verify", data, "--format", "json")
     found = json.loads(said.out)
     listed = call("large", "ls", data, "--format", "jsonl")
@@ -31,7 +34,7 @@ def answer(data: Path) -> tuple[dict[Any, dict[str, Any]], dict[str, dict[str, s
 
 @pytest.mark.parametrize("version", golden_cases.VERSIONS)
 def test_what_brokers_left(version: str) -> None:
-    """Bodies of messages that are not durable are lost at the next start; nothing else is wrong."""
+    # Brokers delete bodies of messages that are not durable at the next start; nothing else is wrong.
     for case in golden_cases.cases(version):
         if "large" in case.name or case.name == "basic":
             rows, findings, status = answer(case.data())
@@ -96,7 +99,7 @@ def test_files_and_messages_are_held_against_one_another(tmp_path: Path) -> None
 
 
 def test_a_broker_of_hornetq_may_fail_at_a_body_that_is_gone(tmp_path: Path) -> None:
-    """As 2.4.7 did, and 1.5.6 did not."""
+    # 2.4.7 failed, 1.5.6 did not.
     data = GoldenCase("hornetq-2.4.7", "large").copy(tmp_path)
     for body in (data / "large-messages").glob("*.msg"):
         body.rename(body.with_suffix(".tmp"))
@@ -111,7 +114,7 @@ def test_a_broker_of_hornetq_may_fail_at_a_body_that_is_gone(tmp_path: Path) -> 
     [("notes.msg", False), ("12abc.msg", False), ("5.x.msg", True), ("notes.sync", True), ("notes.tmp", True)],
 )
 def test_a_name_that_stops_a_broker(name: str, starts: bool, tmp_path: Path) -> None:
-    """As 2.56.0 and 2.44.0 did."""
+    # Recorded on 2.56.0 and 2.44.0.
     data = GoldenCase("2.56.0", "basic").copy(tmp_path)
     (data / "large-messages").mkdir(exist_ok=True)
     (data / "large-messages" / name).write_bytes(b"hi")

@@ -84,7 +84,10 @@ def serving(reply: Reply, context: ssl.SSLContext | None = None) -> Iterator[str
 
 
 def answers(data: Path, change: Callable[[dict[str, Any], int], None] = lambda row, look: None) -> Reply:
-    """As a broker of these files would; ``change`` is handed the queue's row and the number of the look."""
+    """Return a function that answers management requests like a broker with these files.
+
+    ``change`` gets the row of each queue that has messages, and the number of the request.
+    """
     state = load_place(locate(data))
     held = held_by(state, state.bindings.queues.values()) if state.bindings else {}
     looks = 0

@@ -53,7 +53,6 @@ def test_it_agrees_with_outstanding(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
 def test_it_agrees_with_ls(case: GoldenCase) -> None:
-    """Journal and pages, every queue."""
     found = json.loads(call("messages", "check", case.data(), "--format", "json").out)["backlogs"]
     seen = {row["id"]: (row["messages"], row["journal"]) for row in found}
     for queue in json.loads(call("messages", "ls", case.data(), "--format", "json").out)["queues"]:
@@ -139,7 +138,7 @@ def test_an_unknown_backlog_is_never_ok(tmp_path: Path, gone: str) -> None:
 
 @pytest.mark.parametrize("folder", ["journal", "bindings"])
 def test_a_journal_that_is_damaged_says_nothing_about_a_queue_without_pages(folder: str, tmp_path: Path) -> None:
-    """What was in it may have been for the queue: its count is not 0."""
+    # Damaged records may have been for the queue, so its count is not 0.
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     for pages in (data / "paging").iterdir():
         shutil.rmtree(pages)
@@ -218,7 +217,6 @@ def test_a_name_that_is_nearly_right(words: tuple[str, str], meant: str) -> None
 
 
 def test_it_ends_in_time(tmp_path: Path) -> None:
-    """A fifo in place of an address is not waited for; a timeout is UNKNOWN."""
     folder = store(tmp_path / "paging", "a", {1: message(1, "a", "x") * 200_000})
     os.mkfifo(folder / "pipe.page")
     answer = call("messages", "check", tmp_path, "-t", "0.1")
@@ -227,7 +225,7 @@ def test_it_ends_in_time(tmp_path: Path) -> None:
 
 @pytest.fixture
 def at_limit(tmp_path: Path) -> tuple[Path, Path]:
-    """Four pages, as many as page-limit-bytes allows: data directory and configuration."""
+    """Return data directory and configuration of an address with as many pages as page-limit-bytes allows."""
     case = ROOT / "tests" / "recorded" / "limits" / "bytes-fail-at-2.56.0"
     with tarfile.open(case / "data.tar.gz") as packed:
         packed.extractall(tmp_path, filter="data")
@@ -261,7 +259,7 @@ def test_a_page_limit_that_nobody_knows_is_unknown(at_limit: tuple[Path, Path]) 
 
 
 def test_a_broker_that_never_paged_has_no_paging_directory(tmp_path: Path) -> None:
-    """Its journal says nothing of pages, either; else what waits in pages is not known."""
+    # If the journal mentions no pages either, the broker never paged; otherwise the pages are missing.
     case = ROOT / "tests" / "recorded" / "limits" / "fail-full-2.56.0"
     with tarfile.open(case / "data.tar.gz") as packed:
         packed.extractall(tmp_path / "never", filter="data")

@@ -35,7 +35,10 @@ def rules(data: Path) -> set[str]:
 
 
 def sent(line: dict[str, Any]) -> int | None:
-    """When a message was sent; decode has 0 for AMQP messages of editions that do not look into them before."""
+    """Return when a message was sent: its timestamp, or AMQP's creation time if that is 0.
+
+    Editions that do not decode AMQP messages before they page them leave 0.
+    """
     properties = (line.get("amqp") or {}).get("properties") or {}
     time: int | None = line["timestamp"] or (properties.get("creation_time") or {}).get("value")
     return time
@@ -64,7 +67,7 @@ def test_counts_are_those_of_decode_and_of_the_broker(case: GoldenCase) -> None:
 
 
 def test_a_paused_queue_is_named() -> None:
-    """A broker has delivered nothing from it."""
+    # The broker delivered nothing from it.
     rows = call("messages", "ls", PAUSED.data(), "--format", "jsonl").lines()
     (paused,) = (row for row in rows if row["paused"])
     drained = {queue["name"]: queue for queue in PAUSED.drain()["queues"]}
@@ -92,7 +95,7 @@ def test_sound_directories_have_no_finding_of_messages() -> None:
 
 
 def overwrite(data: Path, kind: RecordType, value: bytes, which: int = 0) -> None:
-    """Another user record type in place of a record's."""
+    """Replace the user record type of the ``which``-th record of a kind in the journal file."""
     loaded = load_journal(data / "journal", Journal.MESSAGES)
     row = loaded.rows_of(kind)[which]
     record = loaded.record(row)
@@ -189,7 +192,7 @@ def test_a_journal_file_that_is_taken_away_is_no_error_beside_a_broker(
 
 
 def test_names_of_files_are_any_bytes(tmp_path: Path) -> None:
-    """Why a queue's messages are not known names a file; Arrow's text is UTF-8."""
+    # The reason of an unknown count contains a file name, but text in Arrow must be UTF-8.
     data = MIX.copy(tmp_path)
     (data / "bindings" / os.fsdecode(b"\xff\n\x1b[31m.bindings")).write_bytes(bytes(20))
     answer = call("messages", "ls", data, "--format", "json")
@@ -202,7 +205,7 @@ def test_names_of_files_are_any_bytes(tmp_path: Path) -> None:
 
 
 def test_a_queue_that_was_deleted_is_no_row(tmp_path: Path) -> None:
-    """Pages still name it; nothing waits for it."""
+    # Pages still name the queue, but nothing waits for it.
     rows = json.loads(
         call("messages", "ls", GoldenCase("2.56.0", "deleted-queue").copy(tmp_path), "--format", "json").out
     )

@@ -262,7 +262,7 @@ class Killed(BaseException):
 def test_killed_at_any_step_and_run_again_each_arrives_once(
     step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Steps are what changes something: a line of the checkpoint, a message given to the connection, what is heard."""
+    # A step is a line of the checkpoint, a message given to the connection, or an outcome received.
     from pagectl.sending.checkpoint import SendingCheckpoint
     from pagectl.sending.peer import Peer
 

@@ -63,7 +63,6 @@ def test_it_says_what_outstanding_and_decode_say(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", spread(cases_of_each_kind(), 2), ids=str)
 def test_the_journal_counts(case: GoldenCase) -> None:
-    """As ``messages ls`` counts, also queues that have nothing but messages in the journal."""
     rows, _ = top(case.data())
     seen = {row["id"]: (row["messages"], row["journal"]) for row in rows}
     for queue in json.loads(call("messages", "ls", case.data(), "--format", "json").out)["queues"]:
@@ -107,7 +106,7 @@ def ranked(*rows: tuple[str, int | None, int, int, int | None, float | None]) ->
     ],
 )
 def test_orders(order: TopOrder, names: str) -> None:
-    """The largest first, unknown last; equal ones by what they hold."""
+    # The largest queue is first, unknown ones last; of equal ones the one that holds more.
     look = ranked(
         ("a", 5, 9, 7, 20, 3.0), ("b", 6, 6, 7, 10, -1.0), ("c", 5, 7, 8, None, None), ("d", None, 10, 1, 9, 0.0)
     )
@@ -158,7 +157,7 @@ def test_what_is_not_known_is_no_number(tmp_path: Path) -> None:
 
 
 def test_a_damaged_page_that_nobody_is_seen_to_hold_is_not_free(tmp_path: Path) -> None:
-    """Whose messages it had, it does not say any more; what its readable part holds is known."""
+    # A damaged page does not show whose messages it had; holders of its readable part are known.
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     pages = sorted(data.rglob("*.page"))
     before = holders(data)
@@ -211,7 +210,6 @@ def test_ls_sorts_and_limits_in_every_format(tmp_path: Path, form: str) -> None:
 
 
 def test_who_fills_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As an operator asks it: which address, which queue, what comes back, and what to do about it."""
     monkeypatch.setenv("COLUMNS", "300")
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     first = call("messages", "top", data, "--limit", "1")

@@ -101,7 +101,7 @@ def test_a_file_of_another_encoding(tmp_path: Path) -> None:
 
 
 def test_only_so_many_duplicate_ids_are_remembered(tmp_path: Path) -> None:
-    """As brokers do: what comes again behind 20,000 others is not dropped."""
+    # As in brokers, an id that comes again after 20,000 others is not dropped.
     ids = [f'<property name="_AMQ_DUPL_ID" value="{n}" type="string"/>' for n in range(CACHE_SIZE + 1)]
     _, found = plan(tmp_path, *(message(properties=each) for each in [*ids, ids[0], ids[-1]]))
     assert (found["duplicates"], found["messages"]) == (1, CACHE_SIZE + 3)

@@ -61,7 +61,7 @@ def with_a_damaged_page(root: Path) -> Path:
 
 
 def moved(root: Path, target: Path) -> dict[str, str]:
-    """All four directories away from ``data``: the bean and the new path of each."""
+    """Move all four directories out of ``data``, and return the new path of each by its bean name."""
     target.mkdir()
     for name in DIRECTORIES:
         (root / "data" / name).rename(target / name)
@@ -218,7 +218,7 @@ def test_a_data_directory_without_the_pages_that_were_moved_says_where_they_are(
 def test_a_configuration_elsewhere_never_turns_a_change_to_its_own_instance(
     tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    """Relative directories are DIR's; absolute ones of another instance are refused, also where DIR has no pages."""
+    # Relative directories are relative to DIR; absolute ones of another instance are refused, also if DIR has no pages.
     one, other = instance(tmp_path / "a"), instance(tmp_path / "b")
     if words[0] == "restore":
         for root in (one, other):
@@ -354,7 +354,6 @@ def test_writing_commands_name_what_they_wrote(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize("move", MOVES)
 def test_export_reads_where_the_instance_keeps_its_directories(tmp_path: Path, move: object) -> None:
-    """What every task of Spark is told: the directories by name, none that lies elsewhere."""
     from pagectl.opening.fleet import open_fleet
     from pagectl.options.groups import BrokerOptions
 
@@ -544,7 +543,7 @@ def test_directories_of_hornetq_that_are_nowhere_are_all_named(tmp_path: Path) -
 
 
 def test_an_empty_path_is_not_the_current_folder(tmp_path: Path) -> None:
-    """It is a variable of a script that is not set."""
+    # An empty path comes from an unset variable of a script.
     calls = [
         "pages ls _",
         "config lint _",

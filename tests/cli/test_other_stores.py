@@ -108,7 +108,6 @@ def test_reading_commands_answer_as_for_a_local_directory(store: AnyStore, tmp_p
 
 
 def test_folders_are_found_that_nobody_made(store: AnyStore) -> None:
-    """Also where they hold nothing but folders; a folder that is not empty is not removed."""
     for name in ("one", "two"):
         store.put(TORN.data(), f"fleet/{name}/data")
     found = fleet_of([store.url("fleet/*/data")])
@@ -125,7 +124,7 @@ def test_folders_are_found_that_nobody_made(store: AnyStore) -> None:
 
 @AZURE
 def test_a_file_is_removed_without_a_lease(store: StandIn) -> None:
-    """Others may hold one, and nothing has to be given back. Names have characters that URLs write in another way."""
+    # Others may hold a lease. Some names contain characters that URLs encode.
     folder = fresh(store)
     names = ["part", "day=2026-11-26/queue=q%3Ab/part", "ä +#&?/~'part"]
     for name in names:
@@ -158,7 +157,7 @@ def test_a_table_is_whole_wherever_its_writer_is_killed(store: AnyStore, replace
 
 @PROXIED
 def test_a_store_that_is_busy_is_asked_again(store: StandIn, tmp_path: Path) -> None:
-    """Every ninth request meets a store that is busy, and every fourteenth a connection that breaks."""
+    # Every ninth request finds the store busy, and every fourteenth loses its connection.
     url, out = store.put(SOUND.data(), "busy"), fresh(store)
     count = Value("i", 0)
 
@@ -182,7 +181,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
     before, gone = {each.name for each in stored(url).rglob("*.page")}, Value("i", 0)
 
     def delete(handler: Any) -> bool:
-        """As soon as a page is asked for."""
+        """Delete the page at the first request that reads one."""
         if store.is_read(handler):
             with gone:
                 if not gone.value:
@@ -201,7 +200,7 @@ def test_a_page_deleted_between_listing_and_reading_is_missed(store: StandIn) ->
 @PROXIED
 @FORMATS
 def test_tables_of_a_format_beside_a_broker_at_work(store: StandIn, form: LakeFormat, tmp_path: Path) -> None:
-    """Each message is there once, by the table's own log, also where the answer to a commit is lost."""
+    # The answer to one commit is lost.
     pytest.importorskip(LIBRARY[form], reason="the extra pagectl[tables] is not installed")
     broker, out = PagingBroker(tmp_path / "data"), fresh(store)
     lost = Value("i", 0)
@@ -270,7 +269,7 @@ def test_a_store_that_does_not_answer_is_named(store: StandIn, monkeypatch: pyte
 
 
 def test_the_command(store: AnyStore, tmp_path: Path) -> None:
-    """As a program of its own, whose tasks have nothing but the path and the environment."""
+    # The command runs as a process of its own, whose tasks know only the path and the environment.
     url, out = store.put(SOUND.data(), "command"), fresh(store)
     env = hadoop_environment() if store.scheme == "hdfs" else {"AZURE_STORAGE_KEY": AZURITE_KEY}
     for to in (out.uri, str(tmp_path / "here")):
@@ -282,7 +281,7 @@ def test_the_command(store: AnyStore, tmp_path: Path) -> None:
 
 @PROXIED
 def test_keys_of_another_account_are_not_sent(store: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``AZURE_STORAGE_ACCOUNT`` says whose they are."""
+    # AZURE_STORAGE_ACCOUNT names the account that the key belongs to.
     if not isinstance(store, AzureStandIn):
         return
     url = store.put(SOUND.data(), "keys")
@@ -297,7 +296,7 @@ def test_keys_of_another_account_are_not_sent(store: StandIn, monkeypatch: pytes
 
 @HADOOP
 def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pyarrow says of everything there that it does not exist."""
+    # Pyarrow reports that nothing exists on such a name node.
     monkeypatch.setattr(base, "RETRY_SECONDS", 1.0)
     url = f"hdfs://127.0.0.1:{free_port()}"
     with pytest.raises(OSError, match="the store fails"):
@@ -311,7 +310,7 @@ def test_a_name_node_that_is_not_there_is_no_empty_one(store: AnyStore, monkeypa
 
 @HADOOP
 def test_what_is_not_allowed_in_hdfs_is_said(store: AnyStore) -> None:
-    """Also where a folder above may not be looked into, of which pyarrow says that nothing is there."""
+    # If a parent folder is not readable, pyarrow reports that nothing exists.
     url = store.url("closed/broker")
     store.put(SOUND.data(), "closed/broker")
     other = f"{url}&user=nobody"
@@ -343,7 +342,6 @@ def test_a_page_deleted_in_hdfs_is_missed(store: AnyStore, monkeypatch: pytest.M
 
 @HADOOP
 def test_a_file_in_hdfs_is_whole_or_not_there(store: AnyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who looks while it is written sees none of it; another one that is there stays until then."""
     path, seen = fresh(store), list[bool]()
     blocks = hadoop._blocks
 

@@ -153,7 +153,7 @@ def test_conditions_of_ls(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_is_written_while_it_is_read(tmp_path: Path) -> None:
-    """Pages grow, appear and go while a reader is at work: counts may differ, statuses and lines may not."""
+    # Counts may differ; statuses and lines must not.
     folder = store(
         tmp_path / "paging", "orders", {1: message(1, "orders", "x") * 2000, 2: message(2, "orders", "y") * 2000}
     )
@@ -252,7 +252,6 @@ def test_a_closed_pipe_ends_it_quietly(words: tuple[str, ...], tmp_path: Path) -
     ids=" ".join,
 )
 def test_a_progress_bar_takes_nothing_from_the_output(words: tuple[str, ...], tmp_path: Path) -> None:
-    """Standard error is a terminal, standard output is not: the bar is shown, every byte of the answer arrives."""
     data = many(tmp_path / "data", 15 if words[0] == "decode" else 2)
     ours, theirs = pty.openpty()
     process = started("pages", words[0], data, *words[1:], stderr=theirs, env={"TERM": "xterm"})

@@ -61,12 +61,12 @@ def listing(pilot: Pilot[int], name: str = "list") -> Listing:
     return pilot.app.screen.query_one(f"#{name}", Listing)
 
 
-def said(pilot: Pilot[int]) -> str:
+def shown_text(pilot: Pilot[int]) -> str:
     return str(pilot.app.screen.query_one("#said", Static).render())
 
 
 async def into(pilot: Pilot[int], *keys: str) -> None:
-    """Down through the levels; rows are there when the next key comes."""
+    """Press keys one after another, each as soon as the level has rows."""
     for key in keys:
         await until(pilot, lambda: listing(pilot).count > 0)
         await pilot.press(key)
@@ -144,13 +144,13 @@ def test_search_in_names_and_in_bytes(tmp_path: Path) -> None:
         await search(pilot, "A.17")
         assert listing(pilot).cursor == 17
         await search(pilot, "nowhere")
-        assert listing(pilot).cursor == 17 and "not in any row" in said(pilot)
+        assert listing(pilot).cursor == 17 and "not in any row" in shown_text(pilot)
         await into(pilot, "enter", "down", "enter")
         screen = pilot.app.screen
         assert isinstance(screen, RecordsScreen) and screen.page.number == 2
         await until(pilot, lambda: screen.index.done)
         await search(pilot, "text/23/2")
-        await until(pilot, lambda: "not in any later record" in said(pilot))
+        await until(pilot, lambda: "not in any later record" in shown_text(pilot))
         await search(pilot, "23/2")
         await until(pilot, lambda: listing(pilot).cursor == 23)
         await search(pilot, "0x7b0000")
@@ -158,7 +158,7 @@ def test_search_in_names_and_in_bytes(tmp_path: Path) -> None:
         await pilot.press("n")
         await until(pilot, lambda: listing(pilot).cursor == 25)
         await search(pilot, "0x7")
-        assert "pairs" in said(pilot)
+        assert "pairs" in shown_text(pilot)
 
     browsed(tmp_path, play)
 
@@ -178,7 +178,7 @@ def test_damage_is_shown_with_its_bytes(tmp_path: Path) -> None:
         screen = pilot.app.screen
         assert isinstance(screen, RecordsScreen)
         await until(pilot, lambda: screen.index.done and listing(pilot).count == 2)
-        assert "4 whole records after it" in said(pilot).replace("\n", " ")
+        assert "4 whole records after it" in shown_text(pilot).replace("\n", " ")
         await pilot.press("end", "enter")
         await until(pilot, lambda: screen.detail.count > 10)
         lines = shown(screen.detail)
@@ -196,7 +196,7 @@ def test_hostile_texts_and_pages_that_go_away(tmp_path: Path) -> None:
         for _ in range(3):
             await until(pilot, lambda: listing(pilot).count > 0)
             drawn += shown(listing(pilot))
-            drawn += [str(pilot.app.screen.query_one("#title", Static).render()), said(pilot)]
+            drawn += [str(pilot.app.screen.query_one("#title", Static).render()), shown_text(pilot)]
             await pilot.press("enter")
             await pilot.pause(0.3)
         screen = pilot.app.screen
@@ -261,7 +261,7 @@ def test_top_sorts_grows_and_opens(tmp_path: Path) -> None:
             await pilot.press(key)
             assert screen.order is order and screen.rows == screen.seen.ranked(order)  # type: ignore[union-attr]
         (other / "journal").rename(tmp_path / "away")
-        await until(pilot, lambda: "journal" in said(pilot))
+        await until(pilot, lambda: "journal" in shown_text(pilot))
         await pilot.press("enter")
         await until(pilot, lambda: len(pilot.app.screen_stack) == 3)
         await pilot.press("escape", "escape")
@@ -277,9 +277,9 @@ def test_top_goes_on_after_a_look_that_failed(tmp_path: Path) -> None:
     async def play(pilot: Pilot[int]) -> None:
         await until(pilot, lambda: listing(pilot).count > 0)
         (data / "paging").rename(tmp_path / "away")
-        await until(pilot, lambda: "cannot be listed" in said(pilot))
+        await until(pilot, lambda: "cannot be listed" in shown_text(pilot))
         (tmp_path / "away").rename(data / "paging")
-        await until(pilot, lambda: "of pages" in said(pilot))
+        await until(pilot, lambda: "of pages" in shown_text(pilot))
 
     played(lambda: TopScreen([place], TopOrder.alone, None, 0.1), play)
 
@@ -327,7 +327,6 @@ def test_calls_that_make_no_sense(data: Path, tmp_path: Path) -> None:
 
 
 def test_without_textual(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One line says what to install."""
     for name in [name for name in sys.modules if name.startswith(("textual", "pagectl.screens."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "textual", None)

@@ -146,7 +146,7 @@ def test_decode_picks_by_queue_selector_page_and_limit() -> None:
 
 @pytest.mark.parametrize("case", spread(cases_of_each_kind(), 3), ids=str)
 def test_few_messages_are_told_as_many_are(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of small directories are read one by one."""
+    # Small directories are read record by record.
     calls = [("--format", "jsonl", "--body", "size,sha256,text,value,base64"), ("--body", "text")]
     every = [("pages", "decode", case.data(), *words) for words in calls]
     every += [("messages", "decode", case.data(), *words) for words in (*calls, ("--format", "csv", "--outstanding"))]
@@ -270,7 +270,7 @@ def test_the_directories_may_be_links_and_nothing_below_them(tmp_path: Path) -> 
 
 
 def test_a_file_that_is_deleted_while_it_is_sealed_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A running broker deletes pages and bodies that nobody needs any more."""
+    # A running broker deletes pages and bodies that are no longer needed.
     from pagefmt.check import seal
 
     data = BASIC.copy(tmp_path)

@@ -43,7 +43,7 @@ def other_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def leave_free(monkeypatch: pytest.MonkeyPatch, free: dict[int, int]) -> None:
-    """File systems, by device, that have so many bytes left."""
+    """Make ``os.statvfs`` report so many available bytes for each device in ``free``."""
     real = os.statvfs
 
     def statvfs(path: str | Path) -> Any:
@@ -207,7 +207,6 @@ WRITES_NO_FILE_OF_A_BROKER = {
 
 
 def test_the_help_of_writing_commands_says_that_the_broker_must_be_stopped() -> None:
-    """Those that change a broker's directories, or make new ones of them."""
     writing = {
         " ".join(command.path): " ".join((command.line, *command.text))
         for command in commands()

@@ -37,7 +37,7 @@ def call(capfd: pytest.CaptureFixture[str]) -> Call:
 
 
 def laid_out(folder: Path, name: str) -> tuple[Path, Path, Path]:
-    """broker.xml, trace and the real broker's outcome of a scenario as files."""
+    """Write broker.xml, trace and recorded outcome of a scenario as files, and return their paths."""
     scenario = scenarios(ARCHIVE)[name]
     files = folder / "broker.xml", folder / "trace.jsonl", folder / "outcome.jsonl"
     for path, content in zip(files, (scenario.config, scenario.trace, scenario.outcome), strict=True):
@@ -212,7 +212,6 @@ ALL_OF_A_TRACE = {
 
 @pytest.mark.parametrize("command", ALL_OF_A_TRACE)
 def test_an_answer_about_less_than_was_asked_says_so(tmp_path: Path, call: Call, command: str) -> None:
-    """A trace that is cut off and lines that are passed over: status 1, in words and in JSON."""
     config, trace, _ = laid_out(tmp_path, "page-basic")
     words = (*(str(word).format(config=config) for word in ALL_OF_A_TRACE[command]), "--skip-bad-lines")
     raw = trace.read_bytes()
@@ -339,7 +338,6 @@ def test_compare_finds_the_first_difference(tmp_path: Path, call: Call) -> None:
 
 
 def test_compare_shows_settings_side_by_side(tmp_path: Path, call: Call) -> None:
-    """The figures of each side are those of ``replay run`` with its settings."""
     config, trace, _ = laid_out(tmp_path, "page-basic")
     drop, large = ("--set", "#:address-full-policy=DROP"), ("--set", "#:max-size-bytes=1M")
     status, out, _ = call("compare", trace, "--config", config, *drop, "--versus", *large, "--format", "json")
@@ -366,7 +364,6 @@ def test_compare_shows_settings_side_by_side(tmp_path: Path, call: Call) -> None
 
 
 def test_compare_shows_a_real_outcome_beside_ours(tmp_path: Path, call: Call) -> None:
-    """The same figures, except those that need the times of the trace: they are unknown, with the reason."""
     config, trace, theirs = laid_out(tmp_path, "block-basic")
     ours = tmp_path / "ours.jsonl"
     assert call("run", trace, "--config", config, "--outcome", ours, "--set", "#:max-size-bytes=1M")[0] == 0
@@ -436,7 +433,7 @@ def test_sweep_and_compare_count_acknowledgements_that_failed(tmp_path: Path, ca
 
 
 def test_advice_holds_when_it_is_replayed(tmp_path: Path, call: Call) -> None:
-    """A section of its own does not win over the advice, and what is promised is what ``run`` then shows."""
+    # An address setting of its own must not override the advice.
     config, trace, _ = laid_out(tmp_path, "block-basic")
     words = ("advise", trace, "--config", config, "--disk", "1M")
     plenty = json.loads(call(*words, "--heap", "64M", "--format", "json")[1])
@@ -468,7 +465,7 @@ def test_advice_for_an_address_with_settings_of_its_own(tmp_path: Path, call: Ca
 
 
 def test_advice_keeps_a_backlog_from_making_the_others_page(tmp_path: Path, call: Call) -> None:
-    """The global limit alone would page the address that is read at once, too: a limit of each address is better."""
+    # The global limit alone would also page the address that is read at once.
     config, trace = tmp_path / "broker.xml", tmp_path / "mixed.jsonl"
     config.write_text(
         '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'
@@ -571,7 +568,7 @@ def test_logs_from_a_pipe_are_refused(tmp_path: Path, call: Call) -> None:
 
 
 def traces_of_brokers(folder: Path) -> Path:
-    """Two brokers that are sound, one without its trace, one without its configuration."""
+    """Write a fleet list of two sound brokers, one without its trace and one without its configuration."""
     for number, name in enumerate(("page-basic", "block-basic")):
         config, trace, _ = laid_out(folder, name)
         config.rename(folder / f"{number}.xml")

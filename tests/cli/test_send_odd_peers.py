@@ -147,7 +147,7 @@ def test_what_ends_is_said_with_its_reason_and_tried_again(what: str) -> None:
     ],
 )
 def test_what_a_broker_does_not_take_is_told(what: str, said: str, tmp_path: Path) -> None:
-    """Once it is tried again, for ever it is refused; the next run sends it."""
+    # Such a message is tried once more, and then refused; the next run sends it.
     with odd_broker(verdict=lambda number: what if number == 4 else "accept") as broker:
         assert send(broker).status == (0 if said.startswith("sent 5") else 1)
     with odd_broker(verdict=lambda _: what) as broker:
@@ -201,7 +201,7 @@ def test_a_signal_ends_it_within_ten_seconds(when: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("good", [0, 1])
 def test_a_body_that_cannot_be_read_is_passed_over(good: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """After ``good`` parts of it; its head is sent by then."""
+    # The head of the message has been sent by then. ``good``: parts of the body that can be read.
     folder = data("large-core")
     body = next((folder / "large-messages").rglob("28.msg"))
     failing, original, reads = body.stat().st_ino, os.preadv, [0]

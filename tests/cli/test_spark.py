@@ -83,7 +83,6 @@ def test_bad_options_say_what_is_wrong(spark: Any, option: str, value: str, said
 
 
 def test_source_reads_the_columns_that_are_named(spark: Any) -> None:
-    """In the table's order, whatever the order of their names; of a stream as well."""
     case = next(case for case in FEW if str(case) == "2.17.0/amqp")
     named = spark.read.format(NAME).option("columns", "outstanding, number,page").load(str(case.data()))
     assert named.columns == ["page", "number", "outstanding"]
@@ -96,7 +95,6 @@ def test_source_reads_the_columns_that_are_named(spark: Any) -> None:
 
 @pytest.mark.parametrize("case", FEW[:3], ids=str)
 def test_each_column_by_itself_is_as_in_the_table(case: GoldenCase) -> None:
-    """No more is decoded than it needs, and that is enough."""
     data = case.data()
     for body in (TableBody.SIZE, TableBody.VALUE, TableBody.BASE64):
         every = table_of(data, TableQuery(body))
@@ -117,7 +115,7 @@ def table_of(data: Path, wanted: TableQuery) -> pa.Table:
 
 
 def rows_read(data: Path, *filters: Any) -> list[dict[str, Any]]:
-    """As a task of Spark reads them, with filters pushed down."""
+    """Read the rows of a directory as a Spark task does, with filters pushed down."""
     reader = PageFilesReader(SourceOptions.of({"path": str(data), "within": "pages"}))
     assert list(reader.pushFilters(list(filters))) == list(filters)
     return [row for group in reader.partitions() for batch in reader.read(group) for row in batch.to_pylist()]
@@ -155,7 +153,6 @@ PUSHED: list[tuple[Filter, Callable[[dict[str, Any]], bool]]] = [
     "name", ["2.56.0/multicast-acks", "2.56.0/core-headers", "2.56.0/mixed-protocols", "2.28.0/large-amqp"]
 )
 def test_filters_leave_out_files_and_rows(name: str, pushed: Any, passes: Callable[..., bool]) -> None:
-    """Of all rows those that may pass, each as it is without."""
     data = GoldenCase(*name.split("/")).data()
     every, found = rows_read(data), rows_read(data, pushed)
     mine = [{**row, "exported_at": None} for row in every if passes(row)]
@@ -164,7 +161,7 @@ def test_filters_leave_out_files_and_rows(name: str, pushed: Any, passes: Callab
 
 @pytest.mark.parametrize("at", [1_091_917_612_317, 138_821_245_375_675, -17_558_774_060_343])
 def test_a_time_that_is_filtered_by_is_exact(at: int) -> None:
-    """As a float of seconds each of these is a millisecond less, or more."""
+    # A float of seconds would be a millisecond less or more for these times.
     test = ColumnTest("sent", "==", datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=at))
     mask = header_tests([test])
     assert mask is not None
@@ -172,7 +169,7 @@ def test_a_time_that_is_filtered_by_is_exact(at: int) -> None:
 
 
 def test_a_store_is_filtered_by_as_the_table_calls_it(tmp_path: Path) -> None:
-    """A folder's name may be no UTF-8."""
+    # A folder's name need not be UTF-8.
     data = GoldenCase("2.56.0", "multicast-acks").copy(tmp_path)
     (store,) = (data / "paging").iterdir()
     store.rename(os.fsdecode(os.fsencode(store.parent) + b"/st\xff"))
@@ -181,7 +178,6 @@ def test_a_store_is_filtered_by_as_the_table_calls_it(tmp_path: Path) -> None:
 
 
 def test_spark_reads_a_table_that_is_split_by_anything(spark: Any, tmp_path: Path) -> None:
-    """An empty value, none, and what stands for none in folders; of what is no ASCII as the manual says."""
     schema = pa.schema({"id": pa.int64(), "address": pa.string()})
     values = ["", "__HIVE_DEFAULT_PARTITION__", "a/b=%2F", "\u6f22\u00e9", "x" * 300, None]
     parts = PartitionedTable(tmp_path, "parquet", schema, ("address",))
@@ -193,7 +189,8 @@ def test_spark_reads_a_table_that_is_split_by_anything(spark: Any, tmp_path: Pat
 
 
 def test_filters_and_tables_in_sql(spark: Any, tmp_path: Path) -> None:
-    """The setting on: the same rows. A table that stays has its options in the catalog, and goes without the data."""
+    # With filter pushdown the rows must be the same. A table's options are in the catalog, and dropping it keeps the
+    # data.
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
     data = Path(shutil.copytree(case.data(), tmp_path / "with space" / "news"))
     (tmp_path / "fleet.csv").write_text(f"name,path\nnews,{data}\ntorn,{FEW[1].data()}\n")
@@ -284,7 +281,7 @@ def test_stream_gives_every_record_once_and_survives_restart_and_deletion(spark:
 
 
 def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path) -> None:
-    """What the broker deletes between two steps of a batch is told; the rest of the batch is there."""
+    # Pages deleted between two steps of a batch are reported.
     from pagefmt.spark.stream import PageFilesStream
 
     case = next(case for case in FEW if str(case) == "2.56.0/multicast-acks")
@@ -299,7 +296,6 @@ def test_a_page_that_is_deleted_before_it_is_read_is_passed_over(tmp_path: Path)
 
 
 def test_a_batch_that_failed_is_read_again_equally(spark: Any, tmp_path: Path) -> None:
-    """From the checkpoint, to the time; what came meanwhile is the next batch."""
     broker = PagingBroker(tmp_path / "data")
     broker.write(50)
     seen: list[list[Any]] = []
@@ -330,7 +326,10 @@ def stream_of(data: Path, **more: str) -> Any:
 
 
 def batch_of(data: Path, start: Any, end: Any, between: Callable[[], object] = lambda: None) -> list[dict[str, Any]]:
-    """As Spark reads it, each time by another process: offsets are JSON."""
+    """Read the rows between two offsets as Spark does, which passes them between processes as JSON.
+
+    ``between`` is called after planning and before reading.
+    """
     stream = stream_of(data)
     groups = stream.partitions(*json.loads(json.dumps([start, end])))
     between()
@@ -342,7 +341,6 @@ def messages_of(rows: list[dict[str, Any]]) -> Counter[tuple[int, int]]:
 
 
 def test_a_stream_is_exact_beside_a_broker_that_deletes(tmp_path: Path) -> None:
-    """A batch is the same when it is read again, to the time; each message is there once, or its page is told."""
     data = tmp_path / "data"
     broker, chance = PagingBroker(data), random.Random(3)
     (start, found, lost) = ({}, Counter[tuple[int, int]](), set[int]())
@@ -370,7 +368,7 @@ def test_a_stream_is_exact_beside_a_broker_that_deletes(tmp_path: Path) -> None:
 
 
 def test_a_stream_goes_on_behind_a_compaction(tmp_path: Path) -> None:
-    """Offsets of the file are other ones then."""
+    # Compaction changes the offsets in the file.
     case = next(case for case in cases() if str(case) == "2.56.0/scattered-acks")
     data = case.copy(tmp_path)
     pages = sorted((data / "paging").rglob("*.page"))
@@ -397,7 +395,7 @@ def test_a_store_that_goes_away_whole_is_told(tmp_path: Path) -> None:
 
 
 def test_positions_of_an_older_version_are_understood(tmp_path: Path) -> None:
-    """They have page, offset and number alone."""
+    # Older versions stored only page, offset and number.
     broker = PagingBroker(tmp_path / "data")
     broker.write(50)
     end = stream_of(tmp_path / "data").latestOffset({})

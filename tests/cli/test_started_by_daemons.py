@@ -31,7 +31,7 @@ def started(handling: str, *words: str | Path) -> Answer:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """So much that several processes read it."""
+    """Return a directory large enough for several processes to read it."""
     folder = tmp_path / "data" / "paging" / FOLDER
     folder.mkdir(parents=True)
     (folder / "address.txt").write_bytes(b"orders")
@@ -48,7 +48,6 @@ def test_ended_children_that_nobody_waits_for(data: Path) -> None:
 
 
 def test_short_memory_is_no_fault_of_the_program() -> None:
-    """Python's, and Arrow's."""
     for err in (MemoryError(), pa.ArrowMemoryError("malloc of size 99 failed")):
         assert describe(err).startswith("not enough memory") and "internal error" not in describe(err)
 
@@ -75,6 +74,6 @@ MAPPING = "libarrow_compute.so.2600: failed to map segment from shared object"
 def test_a_limit_of_memory_is_told_and_hides_no_fault(
     monkeypatch: pytest.MonkeyPatch, err: Exception, limit: int, told: str
 ) -> None:
-    """Libraries that find no room say it in their own ways."""
+    # Libraries report a lack of memory in different ways.
     monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
     assert describe(err).startswith(told)

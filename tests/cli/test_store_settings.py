@@ -21,7 +21,7 @@ from pagefmt.storage.stores.bucket import BucketStore
 
 @pytest.fixture(autouse=True)
 def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """No credentials and no settings; the machine's own are not asked for."""
+    """Hide the machine's credentials and store settings from the test."""
     for name in (*s3._OWN_CREDENTIALS, *s3._REGION_VARIABLES, *s3._ENDPOINTS, "AWS_PROFILE", "AZURE_STORAGE_ACCOUNT"):
         monkeypatch.delenv(name, raising=False)
     for name in s3._FILES:
@@ -68,7 +68,8 @@ def test_the_region_of_a_bucket_is_asked_for_unless_it_is_given(monkeypatch: pyt
 
 
 def test_amazons_credentials_come_from_where_its_tools_look(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Files without credentials need no library that reads them; anonymous is who has none, and no machine's."""
+    # Files without credentials need no botocore. Without credentials access is anonymous; those of the machine are not
+    # used.
     monkeypatch.setitem(sys.modules, "botocore.session", None)
     (tmp_path / "AWS_CONFIG_FILE").write_text("[default]\nregion = here\n")
     url = "s3://far/x?region=here"

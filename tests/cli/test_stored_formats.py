@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 from far_inputs import ACCESS, ObjectServer, object_server
-from incremental_exports import PagingBroker, TasksHere, night, told
+from incremental_exports import PagingBroker, TasksHere, night, page_counts
 from made_pages import message, store
 from program import EXPORT, call, started
 from stored_tables import COMMIT, Stopped, committing, forget, hint_is_last, is_commit, named_files, stopping
@@ -70,7 +70,10 @@ os._exit(0)  # threads of the library that want the interpreter while it ends ab
 
 
 def read_elsewhere(out: StoredPath) -> pa.Table:
-    """By its library, which for Delta Lake lets no other thread work meanwhile; the server has one in this process."""
+    """Read a table with its format's library.
+
+    Delta Lake's library blocks all other threads, and the server is one of this process; so another process reads it.
+    """
     url, options = out.table_location()
     if (out / "metadata").is_dir():
         settings = {"s3.endpoint": options["aws_endpoint_url"], "s3.region": options["aws_region"]}
@@ -81,7 +84,6 @@ def read_elsewhere(out: StoredPath) -> pa.Table:
 
 @BOTH
 def test_nights_beside_a_broker_at_work(server: ObjectServer, form: LakeFormat, tmp_path: Path) -> None:
-    """Each message is there once, by the table's own log."""
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)
     nightly = partial(night, TasksHere(), tmp_path / "data", out, ("priority",), form)
     for n in range(4):
@@ -92,7 +94,7 @@ def test_nights_beside_a_broker_at_work(server: ObjectServer, form: LakeFormat, 
         nightly()
         assert messages(out) == broker.every and last_export(out) == n + 1
     broker.delete(1)
-    assert told(nightly())["deleted"] == 1 and last_export(out) == 5
+    assert page_counts(nightly())["deleted"] == 1 and last_export(out) == 5
     table = read_elsewhere(out)
     assert Counter(zip(table["page"].to_pylist(), table["id"].to_pylist(), strict=True)) == broker.every
     assert not [*out.rglob("_temporary")]
@@ -154,7 +156,10 @@ def killed_nights(server: ObjectServer, form: LakeFormat, tmp_path: Path, step: 
 
 
 def assert_readers_find_all(out: StoredPath) -> None:
-    """Of Iceberg, by the hint; and metadata that no version has is noted by a run that has to be undone."""
+    """Assert that the version that an Iceberg table's hint names is complete.
+
+    Unless a run is unfinished, assert also that every snapshot file belongs to a version.
+    """
     hint = out / "metadata" / "version-hint.text"
     if hint.exists():
         assert all((out / name).exists() for name in named_files(out, int(hint.read_text())))
@@ -169,7 +174,7 @@ def assert_readers_find_all(out: StoredPath) -> None:
 def test_the_first_night_that_is_killed_is_undone_by_the_command(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, form: LakeFormat, tmp_path: Path
 ) -> None:
-    """Its files are there, its commit is not: they are taken for no table of another format."""
+    # The files exist but the commit does not; they must not be taken for a table of another format.
     (tmp_path / "data").mkdir()
     PagingBroker(tmp_path / "data").write(5)
     out = fresh(server)
@@ -189,7 +194,7 @@ def test_the_first_night_that_is_killed_is_undone_by_the_command(
 
 @pytest.mark.parametrize("far", [True, False], ids=["URL", "folder"])
 def test_a_first_version_of_iceberg_without_its_hint_counts(server: ObjectServer, far: bool, tmp_path: Path) -> None:
-    """A run that is killed between the two: the next one does not take away what the version names."""
+    # If a run is killed between version and hint, the next one must not delete files that the version names.
     broker, out = PagingBroker(tmp_path / "data"), fresh(server) if far else tmp_path / "out"
     broker.write(20)
     out.mkdir(parents=True)
@@ -212,7 +217,7 @@ def stop(*_: Any) -> None:
 def test_of_two_commits_one_is_refused(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, form: LakeFormat, first: bool, last: bool
 ) -> None:
-    """Both have seen the same version: what the claim cannot exclude after a pause, the store does."""
+    # Both have seen the same version. After a pause the claim cannot exclude that, but the store does.
     out, meanwhile = fresh(server), [1]
     if not first:
         committing(out, 1, "a" * 12, form=form)()
@@ -244,7 +249,7 @@ def test_of_two_commits_one_is_refused(
 def test_every_commit_is_made_on_condition(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, form: LakeFormat
 ) -> None:
-    """Whatever the environment says: the store is asked to refuse a version that is there, by whom it knows."""
+    # Whatever the environment says, a commit must carry the condition that the version is new, and credentials.
     out, conditions = fresh(server), []
     monkeypatch.setenv("AWS_S3_ALLOW_UNSAFE_RENAME", "true")
     monkeypatch.setenv("AWS_CONDITIONAL_PUT", "disabled")
@@ -263,7 +268,7 @@ def test_every_commit_is_made_on_condition(
 @pytest.mark.parametrize("first", [True, False], ids=["new table", "table"])
 @BOTH
 def test_a_commit_whose_answer_is_lost_is_one(server: ObjectServer, form: LakeFormat, first: bool) -> None:
-    """An export that is told as failed would be repeated, and its rows would be there twice."""
+    # An export reported as failed would be repeated, and its rows would be in the table twice.
     out, lost = fresh(server), []
     if not first:
         committing(out, 1, "a" * 12, form=form)()
@@ -352,7 +357,7 @@ def test_an_iceberg_table_has_neither_settings_nor_credentials(server: ObjectSer
 def test_credentials_of_an_iceberg_commit_are_those_of_amazons_tools(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """From a profile; the library of the request reads no files."""
+    # The credentials come from a profile; the library that sends the request reads no files.
     (tmp_path / "credentials").write_text(f"[nightly]\naws_access_key_id = filed\naws_secret_access_key = {SECRET}\n")
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
@@ -386,7 +391,7 @@ def test_credentials_of_an_iceberg_commit_are_those_of_amazons_tools(
 
 
 def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
-    """With credentials out of the files that other tools use."""
+    # Credentials come from the files that other tools use.
     broker = PagingBroker(tmp_path / "data")
     (tmp_path / "credentials").write_text(f"[nightly]\naws_access_key_id = nobody\naws_secret_access_key = {SECRET}\n")
     env = {name: value for name, value in ACCESS.items() if "KEY" not in name}
@@ -416,7 +421,7 @@ def test_the_command(server: ObjectServer, tmp_path: Path) -> None:
 def test_a_mode_replaces_the_rows_of_iceberg_or_adds(
     server: ObjectServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """By the command; what went before stays in the table's past."""
+    # Earlier versions stay in the table's history.
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(TasksHere()))
     monkeypatch.setattr(spark_progress, "spark_progress", lambda *_: nullcontext())
     broker, out = PagingBroker(tmp_path / "data"), fresh(server)
@@ -452,7 +457,7 @@ def azure_options(url: str) -> dict[str, str]:
 
 
 def test_who_is_signed_in_to_azure_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its command line tool is asked if it is signed in, otherwise the machine."""
+    # Its command line tool is used if it is signed in, otherwise the machine's identity.
     url = "abfs://container@signed.dfs.core.windows.net/out"
     monkeypatch.setenv("AZURE_CONFIG_DIR", str(tmp_path))
     for text, expected in (
@@ -470,7 +475,7 @@ def test_who_is_signed_in_to_azure_needs_no_key(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_azures_key_goes_to_the_library_for_its_account_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also a token that the library itself would take from the environment."""
+    # The library itself would take a token from the environment.
     monkeypatch.setenv("AZURE_STORAGE_KEY", "a2V5")
     for account, handed in (("one", True), ("", True), ("another", False)):
         monkeypatch.setenv("AZURE_STORAGE_ACCOUNT", account)

@@ -102,7 +102,7 @@ def test_nights_that_are_killed_add_nothing_twice(server: ObjectServer, tmp_path
 
 
 def test_a_store_that_is_busy_gets_the_same_table(server: ObjectServer, tmp_path: Path) -> None:
-    """Every third request meets a store that is busy, and every fifth a connection that breaks."""
+    # Every third request finds the store busy, and every fifth loses its connection.
     count, lock = 0, threading.Lock()
 
     def fail(handler: Any) -> bool:
@@ -136,12 +136,12 @@ def test_a_bucket_that_is_not_there_is_named(server: ObjectServer) -> None:
 
 
 def test_a_small_file_that_is_replaced_meanwhile_is_read_again(server: ObjectServer) -> None:
-    """As a claim is that another writer renews."""
+    # A claim that another writer renews is such a file.
     path, before = fresh(server) / "claim", [b"1"]
     path.put(b"0")
 
     def replace(handler: Any) -> bool:
-        """Behind the request for its size."""
+        """Replace the file while the request for its size is being answered."""
         if handler.command == "HEAD" and before:
             return bool(handler.answer_late(lambda: stored(server.direct(path.uri)).put(before.pop())))
         return False
@@ -166,7 +166,7 @@ def test_a_small_file_that_is_always_replaced_is_given_up(server: ObjectServer) 
 
 @pytest.mark.usefixtures("hurried")
 def test_of_two_writers_one_is_refused(server: ObjectServer) -> None:
-    """As long as the other says that it writes."""
+    # The other writer's claim is renewed as long as it writes.
     out = fresh(server)
     with table_at(out):
         for _ in range(3):
@@ -188,7 +188,7 @@ def test_a_writer_that_was_killed_is_dead_after_a_while(server: ObjectServer) ->
 
 @pytest.mark.usefixtures("hurried")
 def test_a_writer_that_stood_still_changes_nothing(server: ObjectServer) -> None:
-    """It awakes when others have taken it for dead."""
+    # Others have declared it dead before it continues.
     out = fresh(server)
     write(out, TORN)
     before = rows(out)
@@ -271,7 +271,7 @@ def commands_below(process: int) -> Iterator[bytes]:
 
 
 def test_nothing_secret_is_shown(server: ObjectServer, tmp_path: Path) -> None:
-    """Of the environment and of --conf: in outputs, Spark's log of events, command lines, and the table."""
+    # Secrets of the environment and of --conf must be in no output, event log, command line or table.
     out, secret = fresh(server), ACCESS["AWS_SECRET_ACCESS_KEY"]
     settings = (
         "spark.eventLog.enabled=true",
@@ -357,7 +357,6 @@ MIDWAY: dict[str, tuple[Request, Request, bool, int, str]] = {
 def test_what_is_refused_midway_is_put_right(
     server: ObjectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
 ) -> None:
-    """One line says why; who reads sees the table of before, or the new one where it is told as made."""
     met, answered, from_then_on, status, reason = MIDWAY[phase]
     form = next((form for form, library in FORMATS.items() if library in phase), "parquet")
     read = messages if form == "parquet" else named_messages

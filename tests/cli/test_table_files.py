@@ -130,7 +130,7 @@ TEXTS = ("address", "user_id")
 
 @pytest.mark.parametrize("case", cases("2.10.1", "2.17.0", "2.28.0", "2.44.0"), ids=str)
 def test_tables_say_what_json_says(case: GoldenCase) -> None:
-    """Of AMQP messages as a reader of the writer's edition says it, as JSON does by default."""
+    # AMQP messages are decoded as by the writer's edition, the default for JSON.
     data = case.data()
     state = load_state(data / "paging", data / "journal", data / "bindings")
     edition = likely_writer(state.bindings, state.journal) or NEWEST
@@ -163,7 +163,7 @@ def _as_utf8(text: str | None) -> str | None:
 
 @pytest.mark.parametrize("rows", [4, 64, 5000])
 def test_an_arrow_file_has_nothing_of_what_a_slice_was_cut_from(rows: int, tmp_path: Path) -> None:
-    """Columns that are the same in many messages are slices of longer ones that are kept, longer or shorter."""
+    # Columns that are equal in many messages are slices of longer, cached ones.
     one = pa.array([[("name", {"type": "string", "long": None})]], pa.map_(pa.string(), VALUE))
     written = []
     for length in (3, rows):

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from forked_nights import ForkedNights
-from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, told
+from incremental_exports import KILLS, PagingBroker, TasksHere, killed_nights, night, page_counts
 from pyiceberg.table import StaticTable
 
 from pagefmt.spark import table_formats
@@ -69,7 +69,7 @@ def test_a_table_reads_back_as_the_reference(
 
 
 def absent(value: Any) -> Any:
-    """Empty maps in structs as null: pyiceberg reads null as one."""
+    """Return the value with None for empty maps in structs, because pyiceberg reads null as an empty map."""
     if isinstance(value, dict):
         return {name: absent(each) for name, each in value.items()}
     return None if value == [] else value
@@ -80,7 +80,7 @@ ADDRESSES = ("plain", "a/b=c%2F ~ü\n", "..", "long " + "ü~" * 200)
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_partitions_have_the_values_of_plain_tables(spark_context: Any, form: LakeFormat, tmp_path: Path) -> None:
-    """Also those that no folder can be called after."""
+    # No folder can be named after some of the values.
     for n, address in enumerate(ADDRESSES):
         store(tmp_path / "data" / "paging", f"s{n}", {1: message(n, address, "text")}, f"folder{n}")
     night(spark_context, tmp_path / "data", tmp_path / "out", ("address",), form)
@@ -90,7 +90,6 @@ def test_partitions_have_the_values_of_plain_tables(spark_context: Any, form: La
 
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_nights_beside_a_broker_at_work(spark_context: Any, form: LakeFormat, tmp_path: Path) -> None:
-    """Each message is there once, and a filter on pages reads what it has to."""
     import duckdb
 
     broker, data, out = PagingBroker(tmp_path / "data"), tmp_path / "data", tmp_path / "out"
@@ -106,16 +105,19 @@ def test_nights_beside_a_broker_at_work(spark_context: Any, form: LakeFormat, tm
     assert count == sum(times for (page, _), times in broker.every.items() if page > 2)
     before = last_export(out)
     broker.delete(1)
-    assert told(night(spark_context, data, out, ("priority",), form))["deleted"] == 1 and last_export(out) == before + 1
+    assert (
+        page_counts(night(spark_context, data, out, ("priority",), form))["deleted"] == 1
+        and last_export(out) == before + 1
+    )
 
 
 def test_a_mode_replaces_the_rows_or_adds(tmp_path: Path) -> None:
-    """By the command: what went before stays in the table's own past; other tables are left alone."""
+    # Earlier versions stay in the table's history; other tables are left alone.
     data, out = ACKED.copy(tmp_path), tmp_path / "out"
     words = (*EXPORT, data, "--to", out, "--master", "local[1]", "--table-format", "delta")
 
     def export(*more: str) -> None:
-        """In a process of its own: it ends the Spark that it runs in."""
+        """Export in a process of its own, because the command stops the Spark session that it runs in."""
         running = started(*words, *more)
         said = running.communicate(timeout=200)[1]
         assert running.returncode == 0, said
@@ -161,7 +163,10 @@ def names_in(folder: Path) -> set[Path]:
 def test_a_table_has_all_of_an_export_or_nothing(
     spark_context: Any, form: LakeFormat, overwrite: bool, tmp_path: Path
 ) -> None:
-    """Stopped in front of each change: what a reader sees is old or new at once, and the next run goes by it."""
+    """Stop the export before each change, and assert that readers see the old or the new table.
+
+    The next export must continue from that.
+    """
     broker, data, out = PagingBroker(tmp_path / "data"), tmp_path / "data", tmp_path / "out"
     broker.write(30)
     night(spark_context, data, out, (), form)
@@ -210,7 +215,7 @@ def test_iceberg_files_made_at_once_get_their_own_names(tmp_path: Path) -> None:
 
 
 def test_an_iceberg_table_that_was_moved_is_refused(tmp_path: Path) -> None:
-    """It names its files in full: what would be added to it lies elsewhere."""
+    # The table contains full file names, so additions would go to the old place.
     broker = PagingBroker(tmp_path / "data")
     broker.write(20)
     night(TasksHere(), tmp_path / "data", tmp_path / "out", (), LakeFormat.ICEBERG)
@@ -226,7 +231,7 @@ def test_an_iceberg_table_that_was_moved_is_refused(tmp_path: Path) -> None:
 def test_a_first_commit_that_fails_leaves_the_folder_empty(
     monkeypatch: pytest.MonkeyPatch, form: LakeFormat, tmp_path: Path
 ) -> None:
-    """One that was there before: what is left in it would be taken for another table."""
+    # The folder existed before; files left in it would count as another table.
     (out := tmp_path / "out").mkdir()
     commits = {LakeFormat.DELTA: (table_formats, "_commit_to"), LakeFormat.ICEBERG: (FolderFiles, "create")}
     monkeypatch.setattr(*commits[form], lambda *_: (_ for _ in ()).throw(OSError("the disk fails")))
@@ -255,5 +260,5 @@ def test_two_hundred_killed_nights_whose_tasks_are_forked(form: LakeFormat, tmp_
 @pytest.mark.timeout(14_400)
 @pytest.mark.parametrize("form", FORMS, ids=str)
 def test_two_hundred_killed_nights(form: LakeFormat, tmp_path: Path) -> None:
-    """``.venv/bin/python -m pytest -m slow tests/cli/test_table_formats.py -k hundred``."""
+    # Run: .venv/bin/python -m pytest -m slow tests/cli/test_table_formats.py -k hundred
     assert killed_nights(tmp_path, KILLS, ("--table-format", form), exported) > KILLS // 2

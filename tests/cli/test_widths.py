@@ -81,7 +81,7 @@ def test_a_terminal_gets_its_columns_and_a_pipe_whole_rows(
 
 
 def test_a_row_in_a_pipe_has_name_and_numbers() -> None:
-    """``| grep NAME`` gives all of it."""
+    # ``| grep NAME`` must give the complete row.
     data = GoldenCase("2.56.0", "multicast-acks").data()
     for words in (("messages", "top"), ("messages", "ls")):
         (row,) = (line for line in call(*words, data).out.splitlines() if line.startswith("red.news"))

@@ -278,7 +278,6 @@ def test_several_servers_of_one_subsystem(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_pages_and_disks_of_a_profile_and_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Directories and limits are those of the profile and the server that are named."""
     path = tmp_path / "configuration" / "standalone-full.xml"
     path.parent.mkdir()
     servers = "".join(

@@ -107,7 +107,7 @@ def test_includes_nest_only_so_deep(tmp_path: Path) -> None:
     ],
 )
 def test_includes_that_the_broker_cannot_read(tmp_path: Path, inner: str) -> None:
-    """Each ends the start of a 2.56.0 while it reads the file."""
+    # Each ended the start of a 2.56.0 while it read the file.
     main = files(tmp_path, broker=config(inner), part='<name xmlns="urn:activemq:core">n</name>')
     with pytest.raises(ReadingError) as err:
         read(main, edition=NEWEST, environment={})

@@ -238,7 +238,7 @@ def test_the_operators_own_schema(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("folder", ["valid", "mutants"])
 def test_verdicts_of_real_brokers(folder: str) -> None:
-    """What a broker refuses is an error here; what it accepts and the schema allows is none but by a rule.
+    """Assert that a broker's refusal is an error, and that only rules object to what it accepts.
 
     Left out: document types, which are refused whatever the broker does, and classes missing on the broker's host.
     """

@@ -33,7 +33,7 @@ def findings(
     system: dict[str, str] | None = None,
     edition: Edition = Edition.ARTEMIS_2_56,
 ) -> list[tuple[str, str, int]]:
-    """(rule, file, line) of what is found in a clean configuration with these parts."""
+    """Lint a clean configuration with these additions, and return rule, file and line of each finding."""
     inside = CLEAN.replace("    </address-settings>", f"{setting}\n    </address-settings>") + core
     around = LintContext(
         edition=edition, entries=tuple(parse_properties(properties, "broker.properties")), properties=system or {}

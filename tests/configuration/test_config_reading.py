@@ -142,7 +142,7 @@ def test_environment_by_edition() -> None:
 
 @pytest.mark.parametrize("edition", list(Edition)[1:])
 def test_placeholders_in_markup_by_edition(edition: Edition) -> None:
-    """Between 2.8.0 and 2.10.1 only values and attributes are replaced, not the text of the file."""
+    # Between 2.8.0 and 2.10.1 only values and attributes are replaced, not the text of the file.
     text = config("<name>${x:a</name><name>b}</name>")
     try:
         names = [node.text for node in document(text, edition).cores[0].children]

@@ -275,7 +275,7 @@ def test_what_has_no_counterpart_is_named_and_no_secret_is(tmp_path: Path, capsy
 
 
 def test_a_file_of_hornetq_has_no_counterpart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its schema has whole servers inside of one, without end."""
+    # The schema of HornetQ nests whole servers without limit.
     path = tmp_path / "hornetq-configuration.xml"
     path.write_text('<configuration xmlns="urn:hornetq"><journal-min-files>10</journal-min-files></configuration>')
     assert run(["config", "convert", str(path), "--to", "json"]) == 1

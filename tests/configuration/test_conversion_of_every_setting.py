@@ -45,7 +45,10 @@ def whole(content: str, edition: Edition) -> str:
 
 
 def configurations(edition: Edition) -> Iterator[str]:
-    """Each element alone, all together, and all plain ones but one: what an element asks of another is then absent."""
+    """Yield configurations with each element alone, with all, and with all plain ones except one.
+
+    Leaving one out shows which other elements require it.
+    """
     known = {name: fact for name, fact in members(edition)[root_type(edition)].items() if not name.startswith("@")}
     for variant in (0, 1):
         texts = {name: written(fact, name, edition, variant) for name, fact in known.items()}
@@ -57,7 +60,10 @@ def configurations(edition: Edition) -> Iterator[str]:
 
 
 def check_forms(pairs: list[tuple[tuple[str, ...], str]]) -> None:
-    """Every form is read back as the same entries, except those that a tree has no place for and names."""
+    """Assert that all three forms read back as the same entries.
+
+    Entries that JSON and YAML cannot contain must be listed as left out.
+    """
     whole_text, (as_tree, left), (in_yaml, also_left) = as_properties(pairs), as_json(pairs), as_yaml(pairs)
     forms = (("x.properties", whole_text), ("x.json", as_tree), ("x.yaml", in_yaml))
     lines, tree, yaml = ({one.key: one.value for one in entries_in(text.encode(), name)} for name, text in forms)

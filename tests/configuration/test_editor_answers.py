@@ -31,7 +31,7 @@ END = "\n</core>\n</configuration>\n"
 
 
 def offered(marked: str, edition: Edition = NEWEST) -> dict[str, str]:
-    """Labels and snippets at the mark."""
+    """Return the proposals at the mark ``|``: snippets by label."""
     offset = marked.index("|")
     return {one.label: one.snippet for one in xml_proposals(marked.replace("|", "", 1), offset, edition)}
 
@@ -201,7 +201,7 @@ def test_what_was_meant_is_put_in_place(wrong: str, right: str) -> None:
 
 
 def test_a_value_without_an_end_is_read_once() -> None:
-    """While it is typed nothing closes it, and what follows may be long."""
+    # An unfinished element has no end tag, and the text after it may be long.
     text = CORE + "<journal-type>nio</journal-type>" + END
     (meant,) = (one for one in checked(text).diagnostics if "did you mean" in one.finding.help)
     typed = text.partition("</journal-type>")[0] + " " * 300_000
@@ -249,7 +249,7 @@ def test_the_outline_has_names_and_matches() -> None:
 
 
 def keys(marked: str, form: ConfigurationForm = ConfigurationForm.PROPERTIES) -> dict[str, str]:
-    """Labels and texts at the mark."""
+    """Return the key proposals at the mark ``|``: texts by label."""
     offset = marked.index("|")
     return {one.label: one.text for one in key_proposals(marked.replace("|", "", 1), offset, NEWEST, form)}
 

@@ -126,7 +126,7 @@ ELSEWHERE = [
 ]  # fmt: skip
 
 
-def told(text: str, example: Example) -> set[tuple[str, str]]:
+def findings_of(text: str, example: Example) -> set[tuple[str, str]]:
     report = lint(text.encode(), "part.xml", LintContext(edition=example.edition, heap=example.heap))
     return {(one.rule, one.message) for one in report.findings} - {
         ("fragment", f"checked as part of a configuration: {OF_CORE}")
@@ -137,11 +137,11 @@ def told(text: str, example: Example) -> set[tuple[str, str]]:
 def test_what_is_said_of_a_part_holds_whatever_the_rest_of_the_file_sets(rule: Rule) -> None:
     for example in (rule.failing(), rule.passing()):
         settings = example.settings.replace('match="#"', 'match="orders.#"')
-        said = told(f"<address-settings>{settings}</address-settings>", example)
+        said = findings_of(f"<address-settings>{settings}</address-settings>", example)
         for rest in ELSEWHERE:
             core = f"{example.core}<address-settings>{settings}{rest}</address-settings>"
             whole = f'<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core">{core}</core></configuration>'
-            assert said <= told(whole, example)
+            assert said <= findings_of(whole, example)
 
 
 def test_a_part_that_speaks_of_every_address_is_asked_for_what_it_lacks() -> None:
@@ -208,7 +208,7 @@ def test_settings_of_parts_are_shown_and_compared(tmp_path: Path, capsys: pytest
 def test_what_a_part_leaves_out_is_not_known(
     name: str, text: str, known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A part that speaks of every address says what holds where nothing is set."""
+    # A part that sets a match for all addresses shows what applies if nothing is set.
     path = tmp_path / name
     path.write_text(text, "utf-8")
     assert run(["config", "effective", "--format", "json", str(path), "a.b"]) == 0

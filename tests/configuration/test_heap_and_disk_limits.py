@@ -98,7 +98,7 @@ def test_pages_in_a_database_are_capped_where_settings_are_shown(
 )
 @pytest.mark.parametrize("edition", ["artemis-1.5", "artemis-2.28", "artemis-2.56"])
 def test_an_instruction_inside_of_an_address(address: str, refused: bool, edition: str) -> None:
-    """As brokers 1.5.6, 2.28.0 and 2.56.0 decide: the first piece of text alone is the address."""
+    # Brokers 1.5.6, 2.28.0 and 2.56.0 take the first piece of text alone as the address.
     from pagefmt.editions import Edition
 
     text = CORE.format(f'<acceptors><acceptor name="a">{address}</acceptor></acceptors>', "")

@@ -55,7 +55,7 @@ def test_a_match_of_very_many_words_is_held_whole() -> None:
 
 @pytest.mark.timeout(60)
 def test_thousands_of_matches_of_many_wildcards_take_seconds() -> None:
-    """One by one, each against each, took more than a minute."""
+    # Comparing each match with each took more than a minute.
     matches = [".".join(f"x{n}" if place == n % 200 else "*" for place in range(200)) for n in range(2000)]
     table = MatchTable.of([compile_match(match, DEFAULT, NEWEST) for match in matches], DEFAULT, NEWEST)
     for match in matches:
@@ -65,7 +65,7 @@ def test_thousands_of_matches_of_many_wildcards_take_seconds() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r", "\x85", "\u2028", "\u2029"])
 @pytest.mark.parametrize(("match", "fits"), [("#", 0), ("a.#", 0), ("a.*", 1), ("a.*.#", 1), ("*.#", 0)])
 def test_no_end_of_a_line_is_under_the_any_words_wildcard(match: str, fits: int, end: str) -> None:
-    """Brokers of 2.28 and 2.56 had no page for addresses that hold one, below a match of ``#`` that has all paged."""
+    # Brokers 2.28 and 2.56 did not page such addresses although the match ``#`` paged all others.
     for edition in (Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56):
         assert compile_match(match, DEFAULT, edition).fits(f"a.x{end}y") == fits
     assert not compile_match("a.*.#", DEFAULT, NEWEST).fits(f"a.x.{end}")
@@ -118,7 +118,7 @@ def test_wildcards_within_words_fit_as_the_expression_of_the_broker(
     ],
 )
 def test_no_match_takes_longer_than_a_look(match: str, style: Wildcards, fits: bool) -> None:
-    """Tried one way after the other these took hours; what is too much to try fits nothing."""
+    # Backtracking took hours for these; a match that needs too many attempts matches nothing.
     found = compile_match(match, style, NEWEST)
     letter = "x" if style is not DEFAULT else "a"
     assert found.fits(letter * 3000) == fits

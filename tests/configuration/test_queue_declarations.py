@@ -148,7 +148,7 @@ def force(*names: str) -> str:
 @pytest.mark.parametrize("edition", [each for each in Edition if each >= Edition.ARTEMIS_2_4])
 @pytest.mark.parametrize("forced", [(), ("queues",), ("addresses",), ("queues", "addresses")], ids=str)
 def test_what_a_start_deletes(edition: Edition, forced: tuple[str, ...], tmp_path: Path) -> None:
-    """The rules of the broker's ``undeployAddressesAndQueueNotInConfiguration``, by release."""
+    # The rules are those of the broker's ``undeployAddressesAndQueueNotInConfiguration``, by release.
     core = '<addresses><address name="kept"><anycast><queue name="there"/></anycast></address></addresses>'
     settings = settings_of(tmp_path, core, force(*forced), edition=edition)
     queues = [

@@ -60,8 +60,7 @@ def test_the_match_that_has_page_is_named() -> None:
 
 
 def test_queues_are_looked_at_once_each() -> None:
-    """At four times the queues, a queue costs at most 1.4 times as many lines of the rule."""
-
+    # For four times the queues, a queue costs at most 1.4 times as many executed lines of the rule.
     def lines(count: int) -> int:
         queue = '<address name="a.{0}"><anycast><queue name="q{0}"/></anycast></address>'
         queues = "".join(queue.format(number) for number in range(count))

@@ -52,6 +52,6 @@ def test_rules_come_in_one_order() -> None:
 
 
 def test_a_lint_makes_no_example() -> None:
-    """Only tests, ``config explain`` and the page of rules need examples; making them takes time and memory."""
+    # Only tests, ``config explain`` and the page of rules need examples, and making them takes time and memory.
     code = "import brokerconf.evidence.rule as rule; rule.Example = None; from brokerconf.rules import rules; rules()"
     subprocess.run([sys.executable, "-c", code], check=True)

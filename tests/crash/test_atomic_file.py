@@ -59,7 +59,7 @@ def test_the_mode_is_kept_and_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_run_of_this_user_cannot_have_left_is_kept(tmp_path: Path) -> None:
-    """A second name of another file, a link, a folder: each is in the way, and stays as it is."""
+    # A hard link, a symbolic link and a folder are in the way, and are not changed.
     other, fresh = tmp_path / "other", tmp_path / f"a{NEW_SUFFIX}"
     other.write_text("precious")
     for make in (lambda: fresh.hardlink_to(other), lambda: fresh.symlink_to(other), fresh.mkdir):

@@ -68,7 +68,7 @@ class RecordedRun:
         self.log = disk.log
 
     def states(self, tmp_path: Path) -> Iterator[Path]:
-        """Each distinct one laid out, one at a time."""
+        """Yield a folder with each distinct state after a crash, one at a time."""
         seen = set()
         for _, state in crash_states(self.before, self.folders, self.log):
             key = tuple(sorted((name, hash(content)) for name, content in state.items()))

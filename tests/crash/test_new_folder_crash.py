@@ -100,7 +100,7 @@ class Recorded:
         return [state for _, state in crash_states({}, {str(self.root)}, self.disk.log)]
 
     def found(self, state: dict[str, bytes]) -> dict[str, bytes]:
-        """Files below the name of the target."""
+        """Return the contents of the target's files in a crash state, by path below the target."""
         prefix = f"{self.target}/"
         return {path.removeprefix(prefix): content for path, content in state.items() if path.startswith(prefix)}
 

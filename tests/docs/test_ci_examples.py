@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """As a runner starts a step: a file, with the options that ``shell: bash`` has there."""
+    """Run a script as a CI runner runs a ``shell: bash`` step."""
     step = folder.parent / "step.sh"
     step.write_text(script)
     path = f"{folder.parent / 'programs'}:{os.environ['PATH']}"
@@ -60,7 +60,7 @@ def shell(script: str, folder: Path, **variables: str) -> subprocess.CompletedPr
 
 
 def action(step: int, folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
-    """One step of the action with these inputs and the defaults of the others."""
+    """Run one step of the action with these inputs and the defaults of all others."""
     values = {f"inputs.{name}": given.get(name, spec["default"]) for name, spec in ACTION["inputs"].items()}
     values["github.action_path"] = "/action"
     found = ACTION["runs"]["steps"][step]
@@ -79,7 +79,7 @@ def test_the_action_is_one() -> None:
 
 
 def test_the_action_installs_itself(folder: Path) -> None:
-    """The release whose tag was named; no package of that name in an index."""
+    # The action installs the release of its own tag, and no package from an index.
     assert action(0, folder).returncode == 0
     called = (folder.parent / "called").read_text().splitlines()
     assert called[-4:] == ["pip", "install", "--quiet", "/action"]

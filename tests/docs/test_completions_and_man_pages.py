@@ -154,7 +154,6 @@ def test_names_of_what_cannot_be_read_are_none(words: tuple[str, ...]) -> None:
 
 
 def test_names_that_need_the_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The directories lie elsewhere; what it notes of them is kept back."""
     from pagectl.opening.names import answer
 
     GoldenCase("2.56.0", "multicast-acks").lay_out(tmp_path / "from")

@@ -117,7 +117,6 @@ def test_the_custom_resource_is_one() -> None:
 
 
 def test_what_the_image_is_made_of_is_there() -> None:
-    """Nothing that the wheel is made of is kept out of the build, and what pip is asked for exists."""
     text = (WHERE / "Containerfile").read_text("utf-8")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     assert (ROOT / re.findall(r"-f (\S+)", text)[0]).samefile(WHERE / "Containerfile")

@@ -31,7 +31,7 @@ BY_PATH = {" ".join(command.path): command for command in commands()}
 
 
 def calls(body: str) -> list[tuple[Command, list[str]]]:
-    """Each command that a task calls, with the words behind it."""
+    """Return each pagectl command that a task's examples call, with its arguments."""
     found = []
     for example in examples(body):
         words = shlex.split(example.command)

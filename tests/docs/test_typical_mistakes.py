@@ -34,6 +34,6 @@ def test_nothing_else_is_called_an_error(number: int) -> None:
 @pytest.mark.skipif(shutil.which("xmllint") is None, reason="needs xmllint (libxml2-utils)")
 @pytest.mark.parametrize("number", range(10))
 def test_xmllint_says_what_the_page_says(number: int) -> None:
-    """Its wording differs between releases: what counts is whether it objects."""
+    # The wording of xmllint differs between releases, so only whether it objects is compared.
     cell = ROWS[number].split(" | ")[1]
     assert (mistakes.xmllint(mistakes.MISTAKES[number]) == "validates") == (cell == "validates")

@@ -43,30 +43,33 @@ def test_killed_brokers_left_what_is_promised(version: str, tmp_path: Path) -> N
     assert len(seen) >= 60
 
 
-def told(one: CrashScenario, instant: int, kind: str | None, folder: Path, version: str = NEWEST) -> CrashLoss:
+def loss_of(one: CrashScenario, instant: int, kind: str | None, folder: Path, version: str = NEWEST) -> CrashLoss:
     return promised(one.configuration, one.until(instant, kind), version, folder).loss
 
 
 def windows() -> CrashScenario:
-    """One message in memory, two in pages, of which the second waits for the timer; one that is not durable."""
+    """Return a scenario with one message in memory, two in pages, and one that is not durable.
+
+    The second paged message still waits for the page timer.
+    """
     one = CrashScenario("windows", (), TIMER).queue("paged.a").queue("memory")
     return one.send(0).send(100).send(1300).send(1400, "memory", durable=False)
 
 
 def test_at_rest_nothing_is_under_way(tmp_path: Path) -> None:
-    assert told(windows(), 1500, None, tmp_path) == CrashLoss(lost={"memory": [4]})
+    assert loss_of(windows(), 1500, None, tmp_path) == CrashLoss(lost={"memory": [4]})
 
 
 def test_the_timer_of_pages(tmp_path: Path) -> None:
-    assert told(windows(), 1500, "kill", tmp_path).lost == {"paged.a": [3], "memory": [4]}
-    assert told(windows(), 2500, "kill", tmp_path) == CrashLoss(lost={"memory": [4]})
+    assert loss_of(windows(), 1500, "kill", tmp_path).lost == {"paged.a": [3], "memory": [4]}
+    assert loss_of(windows(), 2500, "kill", tmp_path) == CrashLoss(lost={"memory": [4]})
 
 
 def test_before_2_40_only_a_loss_of_power_may_lose_a_page(tmp_path: Path) -> None:
-    assert told(windows(), 1500, "kill", tmp_path, BEFORE_BATCHES) == CrashLoss(lost={"memory": [4]})
-    power = told(windows(), 1500, "power", tmp_path, BEFORE_BATCHES)
+    assert loss_of(windows(), 1500, "kill", tmp_path, BEFORE_BATCHES) == CrashLoss(lost={"memory": [4]})
+    power = loss_of(windows(), 1500, "power", tmp_path, BEFORE_BATCHES)
     assert power == CrashLoss(lost={"memory": [4]}, perhaps_lost={"paged.a": [3]})
-    assert told(windows(), 2500, "power", tmp_path, BEFORE_BATCHES) == CrashLoss(lost={"memory": [4]})
+    assert loss_of(windows(), 2500, "power", tmp_path, BEFORE_BATCHES) == CrashLoss(lost={"memory": [4]})
 
 
 def test_pages_that_nobody_syncs(tmp_path: Path) -> None:
@@ -74,7 +77,7 @@ def test_pages_that_nobody_syncs(tmp_path: Path) -> None:
     one = CrashScenario("unsynced", (), TIMER + off, page=600).queue("paged.a")
     for n in range(5):
         one.send(200 * n)
-    loss = told(one, 2500, "power", tmp_path)
+    loss = loss_of(one, 2500, "power", tmp_path)
     # two records a page; a page is synced when the next one is begun
     assert loss.perhaps_lost == {"paged.a": [1, 4, 5]}
     assert loss.answered == [1, 4, 5]
@@ -82,7 +85,7 @@ def test_pages_that_nobody_syncs(tmp_path: Path) -> None:
 
 def test_without_times_nothing_is_under_way(tmp_path: Path) -> None:
     one = CrashScenario("no times", (), TIMER).queue("paged.a").send(0).send(0)
-    assert told(one, 0, "kill", tmp_path) == CrashLoss()
+    assert loss_of(one, 0, "kill", tmp_path) == CrashLoss()
 
 
 def test_an_acknowledgement_in_the_journals_buffer(tmp_path: Path) -> None:
@@ -90,14 +93,13 @@ def test_an_acknowledgement_in_the_journals_buffer(tmp_path: Path) -> None:
     one = CrashScenario("acknowledged", (), buffer).queue("memory").send(0, "memory").send(10, "memory")
     one.at(1000, "open_consumer", consumer="c", queue="memory")
     one.at(1010, "receive", consumer="c", ack="each").at(1020, "receive", consumer="c")
-    early = told(one, 1200, "kill", tmp_path)
+    early = loss_of(one, 1200, "kill", tmp_path)
     assert (early.again, early.perhaps_again) == ({"memory": [2]}, {"memory": [1]})
-    late = told(one, 1500, "kill", tmp_path)
+    late = loss_of(one, 1500, "kill", tmp_path)
     assert (late.again, late.perhaps_again) == ({"memory": [2]}, {})
 
 
 def test_a_commit_that_waits_for_its_pages_is_undone(tmp_path: Path) -> None:
-    """What it acknowledged comes again, what it sent is gone, in memory and in pages."""
     one = CrashScenario("undone", (), TIMER).queue("paged.a").queue("memory").session("tx", "local").send(0)
     one.send(10, "memory").send(100).at(1500, "open_consumer", consumer="c", queue="memory", session="tx")
     one.at(1500, "open_consumer", consumer="d", queue="paged.a", session="tx")

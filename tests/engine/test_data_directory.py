@@ -80,7 +80,6 @@ def delivered_after_crash(engine: Engine) -> dict[str, list[tuple[int, str | Non
 
 @pytest.mark.parametrize("name", sorted(CUTS))
 def test_read_back(name: str, tmp_path: Path) -> None:
-    """Every page, record by record; every message of the journal; every queue."""
     engine = engine_after(scenarios(ARCHIVE)[name], CUTS[name])
     data = tmp_path / "data"
     write_data_directory(engine, data)
@@ -123,7 +122,10 @@ def test_old_layouts_are_refused(tmp_path: Path) -> None:
 
 
 def large_by_amqp(edition: Edition, *, paged: bool) -> Engine:
-    """Messages by AMQP, two of three large, by links with and without an address, with every choice of sections."""
+    """Return an engine that received AMQP messages, two of three of them large.
+
+    Links have an address or none, and durability and properties vary.
+    """
     settings = AddressSettings(max_size_bytes=0 if paged else -1, page_size_bytes=2048)
     engine = Engine(EngineSettings(OneForAll(settings)), profile_of(edition), TraceHeader("big"), check=True)
     engine.apply(CreateQueue("a"))
@@ -139,7 +141,7 @@ def large_by_amqp(edition: Edition, *, paged: bool) -> Engine:
 
 @pytest.mark.parametrize("edition", [Edition.ARTEMIS_2_28, Edition.ARTEMIS_2_56])
 def test_large_messages_of_amqp_clients(edition: Edition, tmp_path: Path) -> None:
-    """Each record is as long as the engine counts: a byte for each section that is not there (measured on 2.56)."""
+    # A record is a byte longer for each section that is absent (measured on 2.56).
     write_data_directory(large_by_amqp(edition, paged=True), tmp_path / "paged")
     (store,) = read_paging(tmp_path / "paged" / "paging").stores()
     with open_page(store.folder / page_name(1)) as opened:

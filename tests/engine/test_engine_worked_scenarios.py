@@ -126,7 +126,7 @@ def test_1_page_by_bytes() -> None:
     ],
 )
 def test_expiry_by_settings(delays: dict[str, Any], given: int, expires: int) -> None:
-    """In ms of the trace's clock; the message is sent at 1."""
+    # Times are milliseconds of the trace's clock; the message is sent at 1.
     play = Play(**delays)
     play.send(1, expire_ms=given)
     ref = play.engine.broker.queues["q"].references.first()

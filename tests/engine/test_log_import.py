@@ -221,7 +221,7 @@ def operations_of(tmp_path: Path, *lines: str) -> list[ops.Operation]:
 
 
 def test_a_delivery_may_be_logged_before_its_send(tmp_path: Path) -> None:
-    """Threads of a broker write their lines when they come to it."""
+    # A broker's threads do not write their lines in the order of events.
     found = operations_of(
         tmp_path, SESSION, ACKNOWLEDGED % (7, "null"), DELIVERED % (7, 0), SENT % (MESSAGE % 7, "UNAVAILABLE")
     )
@@ -273,7 +273,7 @@ def test_sessions_may_create_consumers_at_the_same_time(tmp_path: Path) -> None:
 
 
 def test_a_session_that_names_no_transaction_sends_alone(tmp_path: Path) -> None:
-    """The broker makes the sessions of MQTT without commits of their own, and commits each message."""
+    # The broker creates sessions of MQTT without automatic commits, and commits each message itself.
     found = operations_of(tmp_path, COMMITTING, SESSION, SENT % (MESSAGE % 7, "UNAVAILABLE"))
     assert [one.kind for one in found if isinstance(one, ops.OpenSession)] == [ops.SessionKind.AUTO]
 
@@ -332,7 +332,7 @@ CODES = (601500, 601501, 601502, 601760, 601761, 601265, 601196, 841012, 841014,
 
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece[:20])
 def test_records_made_to_be_slow_are_read_in_time(tmp_path: Path, piece: str) -> None:
-    """Nothing is decided by how long it takes, but a pattern that runs away would hit the suite's timeout."""
+    # No time is measured, but a pattern that backtracks would reach the timeout of the suite.
     stamp = "2026-11-21 09:10:15,695 [AUDIT](x) AMQ"
     lines = [f"{stamp}{code}: {start}{piece * 300}" for code in CODES for start in ("", "User u@h sent a message ")]
     (tmp_path / "log").write_text("\n".join(lines))

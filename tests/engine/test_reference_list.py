@@ -80,7 +80,8 @@ def test_repeat_gives_the_same_once_more() -> None:
 
 @pytest.mark.parametrize(("keeps_highest", "expected"), [(True, [5, 1, 9]), (False, [9])])
 def test_2_28_passes_over_what_waits_once(*, keeps_highest: bool, expected: list[int]) -> None:
-    """With the last of a priority gone it takes the lowest for the highest: the next round begins there, and ends."""
+    # After the last message of a priority 2.28 takes the lowest priority for the highest: the next round begins there,
+    # and ends.
     references = ReferenceList(keeps_highest=keeps_highest)
     add(references, 1, priority=2)
     add(references, 5, priority=4)
@@ -94,7 +95,7 @@ def test_2_28_passes_over_what_waits_once(*, keeps_highest: bool, expected: list
 
 
 def test_2_56_passes_over_a_higher_priority_after_a_purge_below_it() -> None:
-    """random-001-08: who removes the last of a priority below takes that for the highest there is."""
+    # Recorded in random-001-08: removing the last message of a lower priority sets the highest priority to it.
     references = ReferenceList()
     add(references, 5, priority=9)
     add(references, 1)

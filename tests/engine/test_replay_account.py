@@ -61,7 +61,6 @@ ALL = sorted(scenarios(ARCHIVE))
 
 @pytest.mark.parametrize("name", ALL)
 def test_figures_equal_those_counted_straight_from_the_outcome(name: str) -> None:
-    """Peaks and counts, against a plain walk over the recorded lines."""
     scenario = scenarios(ARCHIVE)[name]
     recording = recorded(scenario)
     lines = [json.loads(line) for line in scenario.outcome.splitlines()]
@@ -90,7 +89,6 @@ def test_figures_equal_those_counted_straight_from_the_outcome(name: str) -> Non
 
 @pytest.mark.parametrize("name", ALL)
 def test_bytes_on_disk_equal_the_page_files_at_the_end(name: str) -> None:
-    """What the end line says of each page file: the recording adds the pages up from what went before."""
     scenario = scenarios(ARCHIVE)[name]
     recording = recorded(scenario)
     end = json.loads(scenario.outcome.splitlines()[-1])
@@ -237,7 +235,10 @@ def test_the_account_fits_the_terminal(
 
 
 def many(count: int = 30) -> Recording:
-    """Addresses that page, each a little longer than the one before; every tenth drops too, and one is quiet."""
+    """Record ``count`` addresses that page, each longer than the one before, and one that never does.
+
+    Every tenth address also drops messages.
+    """
     interpreter, results = Interpreter(), OutcomeResults()
     recording = Recording(interpreter.header({"trace": 1, "name": "many"}, "many").name)
     recording.begin(results.state({"g": {"size": 0, "full": False, "disk_full": False}}))

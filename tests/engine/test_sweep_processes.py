@@ -22,14 +22,14 @@ LONG = 3600
 
 
 def first_alone(job: Any) -> Any:
-    """As of a long trace: no row but the first for an hour."""
+    """Return the first job at once, and the others after ``LONG`` seconds."""
     if job:
         time.sleep(LONG)
     return job
 
 
 def killed(job: Any) -> Any:
-    """As by a system that is short of memory, while others replay on."""
+    """Kill the worker of job 1, as the kernel does when memory is short, and keep the others busy."""
     if job == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     time.sleep(LONG)
@@ -88,7 +88,6 @@ def test_where_no_more_is_granted_all_is_replayed_here(
     ],
 )
 def test_what_spark_says_is_passed_on(monkeypatch: pytest.MonkeyPatch, told: str, said: str) -> None:
-    """The cause, not the name of a class."""
     failing = Mock(**{"parallelize.return_value.map.return_value.collect.side_effect": RuntimeError(told)})
     monkeypatch.setattr(session, "running", lambda *_: nullcontext(failing))
     with pytest.raises(SweepError, match=r"^local\[2\]: ") as raised, sweeping("t", 1, "local[2]", sum, print) as sweep:

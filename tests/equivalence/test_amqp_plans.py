@@ -25,7 +25,7 @@ def built(content: bytes) -> Structure:
 
 
 def assert_as_reference(content: bytes, what: Any, level: Detail = Detail.BODIES) -> int:
-    """How many records were not regular."""
+    """Assert that the table has the reference decoder's rows, and return the number of irregular records."""
     got = decode_page(PageBytes(content), 7, level)
     assert same_rows(got.table, content, level), what
     return len(got.irregular)
@@ -79,7 +79,6 @@ def test_kinds_in_turns_have_a_plan_each() -> None:
 
 
 def test_what_samples_have_in_common_need_not_hold_for_all() -> None:
-    """A text that few messages have otherwise, or in turns, costs no second plan."""
     for other in (7, 61, 150):
         built_of = [with_entry(n, 3, text("rare" if n % other == 5 else "usual")) for n in range(301)]
         found = built(page(built_of))
@@ -152,7 +151,6 @@ def test_a_plan_is_kept_for_the_next_piece_and_given_up_where_it_does_not_fit() 
 
 
 def test_flipped_bits_in_the_midst_of_a_plan() -> None:
-    """Every third byte of one message, each bit of a byte in turn: the same rows as the reference decoder's."""
     messages = [usual(n) for n in range(3)]
     content = page(messages)
     at = content.index(messages[1])

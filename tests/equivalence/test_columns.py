@@ -65,7 +65,6 @@ def test_damage_ends_the_table_where_the_reference_reader_stops() -> None:
 @pytest.mark.parametrize("step", [199, pytest.param(37, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("version", ["hornetq-2.4.7", "2.56.0"])
 def test_flipped_bits_never_part_the_two_decoders(version: str, step: int) -> None:
-    """Some bits of a small page: the same rows, or a table that ends where the payload does not decode."""
     case = next(case for case in CASES if case.version == version and case.name in ("types", "core-types"))
     content = pages(case)[-1].read_bytes()[:6000]
     for bit in range(0, len(content) * 8, step):
@@ -107,7 +106,7 @@ def test_state_columns_follow_the_rule(case: GoldenCase) -> None:
 
 
 def test_a_record_that_does_not_close_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """Its length may be anything: 1 GiB of a damaged page would be 1 GiB of memory."""
+    # A damaged length may be anything: reading 1 GiB of a page would need 1 GiB of memory.
     path = tmp_path / "1.page"
     largest = []
     for end in (b"}", b"\0"):

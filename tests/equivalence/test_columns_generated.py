@@ -86,7 +86,7 @@ def test_messages_of_all_kinds(found: list[PageRecord]) -> None:
 
 
 def test_messages_of_one_shape_are_read_as_a_table() -> None:
-    """Else the decoder would be right, and slow."""
+    # A slow decoder would still be correct, so only this test shows it.
     shape = {
         "first": ValueKind.INT,
         "text": ValueKind.STRING,

@@ -29,7 +29,10 @@ SOME = settings(max_examples=40, suppress_health_check=[HealthCheck.function_sco
 
 
 def answers(data: Path, monkeypatch: pytest.MonkeyPatch, plain: int) -> list[Answer]:
-    """``plain``: bytes of pages that are read one by one before columns are used."""
+    """Run the calls.
+
+    ``plain``: bytes of pages that are read record by record before columns are used.
+    """
     monkeypatch.setattr("pagectl.decoding.run.PLAIN", plain)
     return [call(*words[:2], data, *words[2:], "--format", "csv") for words in CALLS]
 

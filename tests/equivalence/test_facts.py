@@ -56,7 +56,7 @@ def text_of(message: Message, large: LargeMessages) -> str | None:
 
 
 def facts(page: PageFile, state: StoreState, large: LargeMessages) -> Iterator[MessageFact]:
-    """About some messages of the page; the last of each kind is about none."""
+    """Yield facts that match some messages of the page, and for most kinds one that matches none."""
     known = messages(page, state)
     some = known[:: max(1, len(known) // 3)]
     yield IdIs(frozenset(message.id for message in some))
@@ -91,7 +91,7 @@ def test_columns_choose_as_the_reference_does(case: GoldenCase) -> None:
 
 
 def forms(kind: str, text: str, raw: bytes | None) -> list[str]:
-    """As people have it: JMS, with and without prefixes, capitals, hexadecimal."""
+    """Return notations of an id: with and without JMS prefixes, in upper case, hexadecimal."""
     match kind:
         case "uuid":
             return [text, text.upper(), f"ID:{text}", f"ID:AMQP_UUID:{text}", text.replace("-", ""), f"{{{text}}}"]
@@ -136,7 +136,7 @@ OPENWIRE = {"2.10.1": "ID:vm-45365-1795255920543-3:1:1:1:2", "2.56.0": "ID:vm-40
 
 @pytest.mark.parametrize("version", OPENWIRE)
 def test_openwire_clients_ids_are_found_in_properties(version: str) -> None:
-    """Before 2.17 as the client marshalled them."""
+    # Before 2.17 the id is as the client marshalled it.
     fact = UserIdIs(accepted_texts(OPENWIRE[version]))
     found = [
         message
@@ -170,7 +170,6 @@ def test_odd_texts_are_no_error(tmp_path: Path) -> None:
 
 
 def test_of_messages_with_other_ids_nothing_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither by columns nor one by one."""
     (state, page), *_ = pages_of(GoldenCase("2.56.0", "core-types"))
     (wanted, *_) = messages(page, state)
     choice = MessageFilter(selector=joined([IdIs(frozenset((wanted.id,)))], None))

@@ -27,7 +27,7 @@ READING = (
 
 @pytest.fixture(autouse=True)
 def _units(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small directories go to several processes as well."""
+    """Lower the thresholds, so that several processes share even a small directory."""
     monkeypatch.setattr("pagefmt.parallel.UNIT", 1)
     monkeypatch.setattr("pagefmt.table.row_groups.UNIT", 1)
     monkeypatch.setattr("pagefmt.parallel._FEW", 10)
@@ -73,7 +73,7 @@ def test_tables(case: GoldenCase, form: str, what: str, tmp_path: Path) -> None:
 
 
 def salvage(data: Path, out: Path, jobs: int) -> tuple[int, str, dict[str, str]]:
-    """Status, what was said, and the sums of what was written."""
+    """Salvage with ``jobs`` processes, and return status, output and the checksums of the files written."""
     answer = call("pages", "salvage", data, "--out", out, "--jobs", str(jobs))
     files = {
         str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()

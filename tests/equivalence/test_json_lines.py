@@ -75,7 +75,6 @@ FLIPS = [("2.56.0/amqp-sections", 53), ("2.17.0/amqp", 97), ("2.56.0/core-types"
     [(name, 29 * step) for name, step in FLIPS] + [pytest.param(*each, marks=pytest.mark.slow) for each in FLIPS],
 )
 def test_flipped_bits_never_part_the_two_decoders(name: str, step: int, tmp_path: Path) -> None:
-    """Bits of a small page, one after the other: the same lines, and the same damage."""
     case = next(case for case in cases() if str(case) == name)
     state, first = next(pages_of(case))
     content = first.path.read_bytes()[:4000]

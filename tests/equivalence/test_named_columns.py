@@ -35,7 +35,7 @@ def as_json(name: str, value: Any) -> Any:
 
 
 def text(value: Any) -> Any:
-    """Properties of a table are text."""
+    """Return a property's value as the text that a table has."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value if value is None or isinstance(value, str) else json.dumps(value)
@@ -65,7 +65,7 @@ def test_tables_and_lines_have_the_same(case: GoldenCase, tmp_path: Path) -> Non
 
 
 def _replaced(value: Any) -> Any:
-    """Lone surrogates as a table has them."""
+    """Replace lone surrogates with U+FFFD, as tables do."""
     return (
         value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") if isinstance(value, str) else value
     )

@@ -47,8 +47,11 @@ def sources(store: StoreState, query: TableQuery) -> Iterator[PageSource]:
         yield PageSource(page, page.number, store.store.name, store.store.address, rule, origin=origin)
 
 
-def told(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
-    """Rows and damage in their order. What headers leave out may come."""
+def rows_and_damage(found: Iterable[tuple[int, pa.RecordBatch | TableDamage]], query: TableQuery) -> list[Any]:
+    """Collect rows and damage in their order.
+
+    Rows that the header filter excludes may be delivered, and are dropped.
+    """
     every: list[Any] = []
     for n, each in found:
         if isinstance(each, TableDamage):
@@ -67,8 +70,8 @@ def same(data: Path, query: TableQuery) -> list[Any]:
         return (source for store in stores for source in sources(store, query))
 
     alone = ((n, found) for n, source in enumerate(every()) for found in page_batches(source, query))
-    expected = told(alone, query)
-    assert told(joined_batches(every(), query), query) == expected
+    expected = rows_and_damage(alone, query)
+    assert rows_and_damage(joined_batches(every(), query), query) == expected
     return expected
 
 

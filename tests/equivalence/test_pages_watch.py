@@ -33,12 +33,15 @@ from pagefmt.vectors import load_place, watch_pages
 
 @pytest.fixture
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No file of the test has changed within the last tick."""
+    """Let every file count as settled, whatever its modification time."""
     monkeypatch.setattr(watched_store, "SETTLED", -(1 << 62))
 
 
 def read_whole(data: Path) -> dict[str, object]:
-    """By address: (pages, bytes, and of each queue what the reference counts, None where it is not known)."""
+    """Count each store with the reference reader.
+
+    Values: address, pages, bytes, and the backlog of each queue or None if it is unknown.
+    """
     found: dict[str, object] = {}
     bodies = large_sizes(locate(data).large_messages)
     for known in load_place(locate(data)).stores():
@@ -75,7 +78,6 @@ def test_every_golden_directory(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_top_sees_the_same_look_after_look(case: GoldenCase) -> None:
-    """What it says of queues and bytes is what a look says that reads everything; the second look reads nothing."""
     place = locate(case.data())
     if place.paging is None:
         return
@@ -151,7 +153,6 @@ def test_what_stands_still_is_not_read_again(settled: None, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("now", [0, 1 << 62])
 def test_a_clock_that_is_wrong(now: int, tmp_path: Path, monkeypatch: Any) -> None:
-    """Far behind the files' own it trusts none of them, and reads no page twice all the same."""
     monkeypatch.setattr(watched_store.time, "time_ns", lambda: now)
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     seen = watch_pages(locate(data))
@@ -187,7 +188,7 @@ def test_an_acknowledgement_costs_its_page_alone(settled: None, tmp_path: Path) 
 
 
 def test_a_journal_that_can_be_read_again(settled: None, tmp_path: Path, monkeypatch: Any) -> None:
-    """With no file changed, as after an error of the disk."""
+    # No file changes, as after a transient error of the disk.
     data = GoldenCase("2.56.0", "scattered-acks").copy(tmp_path)
     seen, wanted = watch_pages(locate(data)), watch_pages(locate(data)).look()
 

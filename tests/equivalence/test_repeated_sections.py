@@ -71,7 +71,7 @@ def known() -> tuple[StoreState, PageFile]:
 
 
 def assert_lines(known: tuple[StoreState, PageFile], folder: Path, content: bytes) -> int:
-    """How many lines were not made fast."""
+    """Assert that both decoders give the same lines, and return how many the fast one left to the other."""
     state, first = known
     found = first._replace(folder=folder, size=len(content))
     found.path.write_bytes(content)
@@ -118,7 +118,7 @@ def test_properties_of_the_broker_that_all_differ(known: tuple[StoreState, PageF
 
 
 def test_properties_of_the_broker_that_do_not_decode(known: tuple[StoreState, PageFile], tmp_path: Path) -> None:
-    """A type that no property has."""
+    # No property has the type 99.
     content = page([shaped(n) for n in range(200)], 5, ("wrong", "orders", "orders"))
     name, address = ("_AMQ_AD".encode("utf-16-le"), "wrong".encode("utf-16-le"))
     sound, broken = (name + bytes([code, 0, 0, 0, len(address)]) + address for code in (10, 99))

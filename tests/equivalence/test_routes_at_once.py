@@ -31,8 +31,8 @@ from pagefmt.vectors.routes.ack_state_columns import ack_state_columns
 from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, route_columns, routed
 
 
-def told(routes: RouteColumns) -> list[Route]:
-    """Record by record, as the reference tells it: of ids that a record has more than once the first."""
+def routes_of(routes: RouteColumns) -> list[Route]:
+    """Return the routes row by row in the reference's form, where each queue id of a record comes once."""
     ids: dict[int, tuple[int, ...]] = {}
     rows = list(range(len(routes)))
     for named in routes.named:
@@ -45,7 +45,10 @@ def told(routes: RouteColumns) -> list[Route]:
 
 
 def reference(content: bytes) -> tuple[list[Route], bool]:
-    """All routes, large types as far as ``told`` tells them; and whether a broker finds nothing wrong."""
+    """Return all routes of a page, and whether a broker finds no fault in it.
+
+    Transactions below -1 become -1 and large types 0, as in ``routes_of``.
+    """
     page = Page(content)
     found = [(*route[:3], max(route[3], -1), 0, *route[5:]) for route in page.routes()]
     return found, page.damage is None and page.odd is None
@@ -59,7 +62,7 @@ def same(content: bytes, rule: PageRule | None = None) -> bool:
         return False
     expected, sound = reference(content)
     assert sound
-    assert [(*route[:3], max(route[3], -1), *route[4:]) for route in told(routes)] == expected
+    assert [(*route[:3], max(route[3], -1), *route[4:]) for route in routes_of(routes)] == expected
     named = sorted((queue, route[0]) for route in expected for queue in route[6])
     assert named == [(queue, row) for queue, rows in routes.queues() for row in list_of(routes, rows)]
     if rule is not None:
@@ -86,7 +89,6 @@ def decided(rule: PageRule, found: list[RouteColumns]) -> list[tuple[int, int, A
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_golden_pages(case: GoldenCase) -> None:
-    """Every page that has nothing wrong is read at once."""
     for store in stores_of(case):
         for page in store.store.pages:
             content = page.path.read_bytes()
@@ -95,7 +97,6 @@ def test_golden_pages(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", golden_cases.cases_of_each_kind(), ids=str)
 def test_what_is_outstanding(case: GoldenCase, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Per queue and per page, with positions, and per store: at once as with care, and as the size decides."""
     for store in stores_of(case):
         decided_by_size = store.summary(positions=True), overview(store)
         with monkeypatch.context() as patched:
@@ -163,7 +164,6 @@ def page_contents(draw: st.DrawFn) -> bytes:
 def test_generated_pages(
     content: bytes, journal: Any, queues: set[int] | None, end: int | None, data: st.DataObject
 ) -> None:
-    """Also with some bytes changed, and with an end before which the broker stops reading."""
     rule = PageRule(journal, queues, 1)
     if end is not None:
         rule = rule.ending_at(end)
@@ -175,7 +175,6 @@ def test_generated_pages(
 
 
 def test_in_small_pieces(tmp_path: Path) -> None:
-    """A page in pieces is what it is as a whole, also where its last piece is cut."""
     state = stores_of(GoldenCase("2.56.0", "basic"))[0]
     source = max(state.store.pages, key=lambda page: page.size)
     content = source.path.read_bytes()
@@ -183,7 +182,7 @@ def test_in_small_pieces(tmp_path: Path) -> None:
     for size in (300, 5000, len(content) - 1):
         found = [route_columns(page, frames) for page, frames in read_chunks(source.path, size)]
         assert len(found) > 1
-        assert [route for routes in found for route in told(routes)] == expected
+        assert [route for routes in found for route in routes_of(routes)] == expected
         rule = state.rule(source.number)
         assert decided(rule, found) == decided(rule, [whole_page(content)])
     torn = tmp_path / "000000001.page"

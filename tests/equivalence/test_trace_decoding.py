@@ -73,7 +73,7 @@ def lines(drawn: list[tuple[str, int, int, int]]) -> list[str]:
 
 
 def carefully(texts: list[str]) -> tuple[list[Any], dict[str, int]]:
-    """Each line by itself, as a JSON value first."""
+    """Decode each line by itself, starting from its JSON value."""
     interpreter = Interpreter()
     found: list[Any] = []
     for number, text in enumerate(texts, 2):

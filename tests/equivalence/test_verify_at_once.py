@@ -65,7 +65,7 @@ def test_a_file_that_is_read_in_windows(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def surveyed(data: Path, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Pages that vectors apply to; all of them are surveyed in both ways."""
+    """Assert that both surveys of every page agree, and return how many pages vectors apply to."""
     monkeypatch.setattr(route_columns, "SMALL", 0)
     at_once = 0
     state = load_state(data / "paging", data / "journal", data / "bindings")

@@ -118,7 +118,7 @@ def for_queue(content: bytes, queue: int) -> bytes:
 
 @pytest.mark.parametrize("first", range(4))
 def test_changed_records(first: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Of both protocols; copies side by side are what AMQP messages are written together of."""
+    # AMQP messages are written from columns together with equal neighbours.
     for seed in range(1000 * first, 1000 * first + 12):
         pages = {n: for_queue(changed_page(Random(seed + 100 * n)), 3) for n in range(1, 4)}
         both_ways(data_directory(tmp_path / str(seed), pages, address="orders"), tmp_path / "out.xml", capfd)
@@ -132,7 +132,6 @@ def test_amqp_messages_of_many_structures(seed: int, tmp_path: Path, capfd: pyte
 
 
 def test_each_unusual_structure_in_many_messages(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A page of each kind: what is odd in one message among others has a structure of its own in many."""
     pages = {
         number: for_queue(page([unusual(n)[name] for n in range(24)]), 3) for number, name in enumerate(unusual(0), 1)
     }
@@ -167,7 +166,7 @@ def test_bodies_of_each_content_type(
 def test_no_chunk_has_more_names_of_queues_than_fit_into_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page of 16 MiB may name queues whose elements are gigabytes: such a chunk is left to the reference."""
+    # A page of 16 MiB may name queues whose elements take gigabytes; such a chunk is left to the reference.
     data = data_directory(tmp_path / "data", {1: for_queue(page([usual(n) for n in range(300)]), 3)}, address="orders")
     wanted = written(data, tmp_path / "out.xml")
     monkeypatch.setattr(xml_texts, "_MOST_QUEUE_TEXT", 300)
@@ -179,7 +178,6 @@ def test_no_chunk_has_more_names_of_queues_than_fit_into_memory(
 def test_messages_of_one_structure_are_not_decoded_one_by_one(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With texts, numbers, ids and bodies that differ from message to message."""
     data = data_directory(tmp_path / "data", {1: for_queue(page([usual(n) for n in range(300)]), 3)}, address="orders")
     both_ways(data, tmp_path / "out.xml", capfd)
     decoded: list[int] = []

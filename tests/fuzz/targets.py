@@ -107,7 +107,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
 
 
 def feed(name: str, raw: bytes) -> None:
-    """Our own errors are answers; everything else goes through."""
+    """Run a target, and ignore the errors that the library raises on purpose."""
     try:
         TARGETS[name](raw)
     except PageFmtError:
@@ -115,7 +115,7 @@ def feed(name: str, raw: bytes) -> None:
 
 
 def seeds(name: str) -> Iterator[bytes]:
-    """Real bytes to start from: records of the golden pages, taken apart as far as the target needs."""
+    """Yield real bytes for a target to start from: parts of golden page records, or golden journal records."""
     if name in ("journal", "binding"):
         yield from _journal_seeds(name)
     for case in cases("hornetq-2.4.7", "2.10.1", "2.56.0"):

@@ -25,7 +25,7 @@ K = DamageKind
 
 @cache
 def page() -> bytes:
-    """Five ordinary records and three large ones, as 2.56.0 wrote them."""
+    """Return a page of five ordinary and three large records that 2.56.0 wrote."""
     folders = (GoldenCase("2.56.0", "large-core").data() / "paging").iterdir()
     records: dict[bool, list[bytes]] = {False: [], True: []}
     for path in sorted(file for folder in folders for file in folder.glob("*.page")):
@@ -48,7 +48,7 @@ def length(n: int, value: int) -> bytes:
 
 
 def at_end(n: int, back: int, new: bytes) -> bytes:
-    """``back`` bytes before the end mark of record ``n``."""
+    """Return the page with ``new`` written ``back`` bytes before the end mark of record ``n``."""
     at, size = starts()[n]
     return put(at + 5 + size - back, new)
 

@@ -49,7 +49,7 @@ def boots(state: PagingState) -> bool:
 
 
 def delivered(state: PagingState, messages: dict[int, Any]) -> list[Any]:
-    """``seq`` of what is due, up to the first page that stops a broker."""
+    """Return ``seq`` of the due messages, up to the first page that stops a broker."""
     seqs: list[Any] = []
     acked = {(message, queue) for message, queue, done in state.journal.references() if done}
     seqs += [messages[message] for message, queue, _ in state.journal.references() if (message, queue) not in acked]

@@ -155,7 +155,7 @@ def mounted(folder: Path, what: list[str]) -> Iterator[Path]:
 
 
 def test_reserved_blocks_count_as_used(judge: Judge, tmp_path: Path) -> None:
-    """An ext4 of the test's own with a fifth reserved: ``df`` and the broker disagree, we agree with both."""
+    # ``df`` and the broker disagree about reserved blocks; pagectl reports both figures.
     image = tmp_path / "image"
     image.write_bytes(b"")
     os.truncate(image, 32 << 20)

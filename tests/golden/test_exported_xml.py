@@ -101,7 +101,7 @@ def delivered(case: GoldenCase) -> dict[str, list[str]]:
 
 
 def waiting(found: dict[str, Exported]) -> dict[str, list[str]]:
-    """By queue, but for what expired before it could be delivered, or is not due yet."""
+    """Return message numbers by queue, without messages that expired before delivery or are scheduled."""
     queues: dict[str, list[str]] = {}
     for number, message in found.items():
         if not 0 < int(message.attributes["expiration"]) < RECORDED and "_AMQ_SCHED_DELIVERY" not in message.properties:

@@ -48,7 +48,7 @@ def test_messages_of_the_journal_are_what_the_broker_reads(case: GoldenCase) -> 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_outstanding_is_what_a_broker_delivered_in_its_order(case: GoldenCase) -> None:
-    """Drains of these met nothing whose time was over by then."""
+    # No message of these cases expired before the drain.
     for queue in case.drain()["queues"]:
         if not queue["name"].startswith("$sys."):
             found = compared(case.data(), queue, 0, EDITION_OF[case.version], int(time.time() * 1000))
@@ -57,7 +57,7 @@ def test_what_is_outstanding_is_what_a_broker_delivered_in_its_order(case: Golde
 
 @pytest.mark.parametrize("version", CURRENT)
 def test_lives_with_compaction_and_kills(version: str) -> None:
-    """Made by ``journal_lives``; ``at``: when the drain was."""
+    # ``journal_lives`` made the cases. ``at``: time of the drain.
     case = GoldenCase("lives", version)
     drain = case.drain()
     found = [compared(case.data(), queue, drain["at"], EDITION_OF[version]) for queue in drain["queues"]]

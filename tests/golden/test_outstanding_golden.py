@@ -63,7 +63,7 @@ def delivered_later(message: dict[str, Any]) -> bool:
 
 
 def owed(state: PagingState, stored: set[int]) -> dict[int, list[int]]:
-    """Queue id → message ids in the order in which they are due: journal first, then pages."""
+    """Return message ids by queue id in the order in which they are due: journal first, then pages."""
     found: dict[int, list[int]] = {}
     held = {pair for branch in state.journal.prepared for pair in branch.references}
     for message, queue, acked in state.journal.references():

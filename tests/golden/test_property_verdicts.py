@@ -20,7 +20,7 @@ BLIND = (b"jaasConfigs", b"queueConfigurations")
 
 
 def ours(name: str, raw: bytes, edition: Edition) -> tuple[set[str], set[str], set[str]]:
-    """Keys that are refused, keys whose values are lost, and the ids of all errors."""
+    """Lint a properties file, and return refused keys, keys whose values are lost, and the rules of all errors."""
     report = lint(raw, name, LintContext(edition=edition))
     errors = [one for one in report.findings if one.severity is Severity.ERROR]
     refused = {one.path for one in errors if one.rule in REFUSED}
@@ -84,7 +84,7 @@ def test_sound_files_have_no_error() -> None:
 
 @pytest.mark.parametrize(("release", "stopped"), [("2.56.0", 20), ("2.44.0", 15)])
 def test_what_keeps_the_broker_from_starting(release: str, stopped: int) -> None:
-    """Files of which the status says nothing: those with which the broker does not start are the ones so judged."""
+    # The broker's status reports nothing about these files.
     files, verdicts = recorded()
     asked = {name: want.start for name, want in verdicts[release].items() if want.start is not None}
     judged = {name: not stopped_by(name, files[name], EDITIONS[release]) for name in asked}

@@ -34,7 +34,7 @@ def test_steps_and_pages_are_the_brokers(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name, probe in FOUND.items() if probe["error"] is not None])
 def test_store_is_refused_where_the_broker_refuses_it(name: str) -> None:
-    """Up to 2.19: page-size-bytes >= max-size-bytes."""
+    # Up to 2.19 a broker refuses page-size-bytes >= max-size-bytes.
     probe: dict[str, Any] = FOUND[name]
     engine = Engine(settings_of(probe), profile_of(EDITIONS[name.split("/")[0]]), TraceHeader("probe"))
     result = engine.apply(CreateQueue("q", "probe", t=0))

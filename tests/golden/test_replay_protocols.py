@@ -26,20 +26,20 @@ def keys(line: Line) -> Line:
     return {key: line[key] for key in KEYS if key in line}
 
 
-def seen(line: Line) -> dict[str, Any]:
+def compared_fields(line: Line) -> dict[str, Any]:
     """Select the fields of a line that are compared; the others are for people or exist on one side only."""
     released = [{"i": one["i"], **keys(one)} for one in line.get("released") or ()]
     return {**keys(line), "released": released, **dict(flat(line["state"], "state"))}
 
 
 def differences(scenario: Scenario, found: list[Line]) -> list[str]:
-    """Of each line that differs the first difference."""
+    """Return the first difference of each outcome line that differs, except fields recorded as varying."""
     recorded = [json.loads(line) for line in scenario.outcome.splitlines()]
     varies = {(i, key) for i, key in scenario.timing["varies"]}
     wrong = []
     for theirs, ours in zip(recorded, with_full_states(found), strict=True):
         i = theirs.get("i", "end" if "end" in theirs else "header")
-        expected, mine = seen(theirs), seen(ours)
+        expected, mine = compared_fields(theirs), compared_fields(ours)
         names = [*expected, *(key for key in KEYS if key in mine and key not in expected)]
         differs = (
             f"{i} {key}: broker {expected.get(key, 'absent')!r}, engine {mine.get(key, 'absent')!r}"

@@ -24,7 +24,7 @@ def pages(case: GoldenCase) -> list[Path]:
 
 
 def digits(case: GoldenCase, asked: list[str]) -> str:
-    """As the judge prints them, a line for each page."""
+    """Answer the questions for each page in the judge's format, one line per page."""
     return "\n".join(" ".join(_of_page(page, asked)) for page in pages(case))
 
 

@@ -24,10 +24,10 @@ BLOCKS, BLOCKS_FREE, BLOCKS_AVAILABLE = 2, 3, 4
 def case(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[dict[str, Any], Path, Path]:
-    """Verdict of the broker, configuration, data directory.
+    """Return the broker's verdict, the configuration and the data directory of a recorded case.
 
-    ``disk-*`` were recorded with max-disk-usage 2 on a file system that was fuller. The one of the tests may be empty,
-    as memory is: it says that it is half full.
+    Cases ``disk-*`` were recorded with max-disk-usage 2 on a file system that was fuller. The file system of the tests
+    may be empty, as a memory file system is, so it is reported as half full.
     """
     found: Path = request.param
     if found.parent.name.startswith("disk-"):

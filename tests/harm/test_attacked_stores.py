@@ -69,7 +69,7 @@ def test_a_link_is_not_followed_in_silence(words: str, tmp_path: Path) -> None:
 
 
 def put_in_place(page: Path, kind: str) -> None:
-    """Something that is no page for those who read pages."""
+    """Replace a page by a symbolic link or a FIFO."""
     if kind == "link":
         page.symlink_to(shutil.move(page, page.parents[3] / page.name))
     else:
@@ -79,7 +79,7 @@ def put_in_place(page: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
 def test_a_page_that_is_not_read_is_told(kind: str, tmp_path: Path) -> None:
-    """By all who show messages; its number in ``--page`` says whether anybody asks for it."""
+    # ``--page`` decides whether the page is asked for.
     data = golden("multicast-acks").copy(tmp_path)
     page = sorted(data.rglob("*.page"))[2]
     put_in_place(page, kind)
@@ -129,7 +129,7 @@ def test_a_user_without_rights_is_told(words: str, elsewhere: Path) -> None:
 
 
 def test_names_of_queues_that_are_no_text(tmp_path: Path) -> None:
-    """A lone surrogate in the place of the first letter."""
+    # The first letter is a lone surrogate.
     data = GoldenCase("2.56.0", CASE).copy(tmp_path)
     names = ["a.mixed".encode(form) for form in ("utf-16-be", "utf-16-le")]
     for bindings in (data / "bindings").glob("*.bindings"):
@@ -150,7 +150,7 @@ def test_names_of_queues_that_are_no_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["nowhere", "{name}"], ids=["nowhere", "itself"])
 @pytest.mark.parametrize("name", ["paging", "journal", "bindings", "large-messages"])
 def test_a_directory_that_is_not_seen_is_not_an_empty_one(name: str, target: str, tmp_path: Path) -> None:
-    """A link to where nothing is mounted, say: no command goes on as if there were no pages, or no messages."""
+    # Such a link may lead to where nothing is mounted.
     data = golden(CASE).copy(tmp_path)
     shutil.rmtree(data / name)
     (data / name).symlink_to(target.format(name=name))
@@ -170,7 +170,7 @@ WHOLE = (
 
 
 def test_a_store_that_is_a_link_is_not_left_out_in_silence(tmp_path: Path) -> None:
-    """A broker follows it; nothing here does, and nothing here counts as if it were not there."""
+    # A broker follows the link. pagectl does not, and must not count as if the store did not exist.
     data = golden(CASE).copy(tmp_path)
     (folder,) = (page.parent for page in data.glob("paging/*/000000001.page"))
     folder.symlink_to(shutil.move(folder, tmp_path / "elsewhere"))
@@ -189,7 +189,7 @@ def test_salvage_of_a_directory_without_pages(tmp_path: Path) -> None:
 
 
 def test_an_unfinished_compaction_that_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
-    """Half of it may be done: without its control file nobody knows which files count."""
+    # Half of the compaction may be done: only its control file shows which files count.
     data = golden(CASE).copy(tmp_path)
     control = data / "journal" / "journal-rename-control.ctr"
     control.symlink_to(tmp_path / "elsewhere")
@@ -206,7 +206,7 @@ def test_an_unfinished_compaction_that_cannot_be_read_is_left_alone(tmp_path: Pa
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
 @pytest.mark.parametrize("name", ["paging", "journal", "large-messages"])
 def test_what_may_be_listed_and_not_looked_at_is_told(name: str, elsewhere: Path) -> None:
-    """Sizes that the system keeps to itself are no zeros."""
+    # Sizes that the system does not reveal are not zero.
     data = golden("large-core").copy(elsewhere)
     folder = next((data / "paging").iterdir()) if name == "paging" else data / name
     call("disk", "usage", data)  # imports what it needs
@@ -248,7 +248,7 @@ def test_a_body_that_may_not_be_looked_at_is_not_a_missing_one(words: str, elsew
 
 
 def test_what_a_folder_that_is_not_seen_may_hold_is_not_counted_as_nothing(tmp_path: Path) -> None:
-    """A store that is a link may be of any queue; a compared broker does not say that a queue is empty either."""
+    # A store that is a link may have messages of any queue.
     data = golden(CASE).copy(tmp_path)
     (folder,) = (page.parent for page in data.glob("paging/*/000000001.page"))
     folder.symlink_to(shutil.move(folder, tmp_path / "elsewhere"))

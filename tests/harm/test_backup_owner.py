@@ -46,7 +46,7 @@ def copied(tmp_path: Path, mine: Path) -> Path:
 
 
 def replaced(tmp_path: Path, mine: Path) -> Path:
-    """Another broker's files in the place of the first."""
+    """Replace the files of one broker by those of another at the same path."""
     mine.rename(tmp_path / "former")
     return Path(shutil.copytree(golden("holes").copy(tmp_path), mine))
 
@@ -104,7 +104,7 @@ def test_of_the_same_broker_elsewhere(
 
 
 def without_owner(backup: Path) -> None:
-    """As version 0.1.0 and earlier wrote it."""
+    """Remove the owner from a backup's list, as version 0.1.0 and earlier wrote it."""
     head, rest = (backup / "list.jsonl").read_text().split("\n", 1)
     older = json.loads(head)
     del older["owner"]

@@ -148,7 +148,6 @@ def asked(name: str, broker: Broker, out: Path) -> Answer:
 
 
 def test_no_false_error_and_no_crash(broker: Broker, tmp_path: Path) -> None:
-    """Every command in turn, for as long as it lasts."""
     end, calls, wrong = time.monotonic() + SECONDS, Counter[str](), list[tuple[str, str, Answer]]()
     while time.monotonic() < end:
         for name in COMMANDS:
@@ -185,7 +184,7 @@ SENDING, CONSUMING = 2 * 20, 12
 
 
 def outstanding(name: str, answer: Answer) -> int | None:
-    """As many messages as the answer says; None where it does not say."""
+    """Return how many outstanding messages an answer reports, or None if the command gives no number."""
     match name:
         case "ls":
             return int(store_of(answer)["outstanding"])
@@ -207,7 +206,6 @@ def store_of(answer: Answer) -> Any:
 
 
 def test_exact_while_the_traffic_rests(broker: Broker, tmp_path: Path) -> None:
-    """Committed, received and counted: what pages and journal say together is what the broker says."""
     for _ in range(5):
         broker.ask("pause")
         try:
@@ -254,7 +252,7 @@ def test_changes_are_refused(words: tuple[str, ...], broker: Broker, tmp_path: P
 
 
 def test_the_exporter_counts_what_the_broker_counts_in_flat_memory(broker: Broker) -> None:
-    """At rest a scrape says what the broker says; while traffic flows memory and processor time are looked at."""
+    # Counts are compared while the traffic rests; memory and CPU time are measured while it flows.
     sizes, rests = list[int](), 0
     with exporter(broker.data, interval="5") as (running, url):
         began, end = time.monotonic(), time.monotonic() + SECONDS

@@ -24,7 +24,7 @@ def strings(value: Any) -> Iterator[str]:
 @pytest.mark.parametrize("version", ["2.28.0", "2.44.0", "2.56.0"])
 @pytest.mark.parametrize("body", ["none", "size", "sha256"])
 def test_bodies_that_were_not_asked_for(body: str, version: str) -> None:
-    """AMQP bodies of values and sequences are bodies."""
+    # AMQP values and sequences are bodies, too.
     case = golden("amqp-sections", version)
     answer = call("pages", "decode", case.data(), "--body", body, "--format", "jsonl")
     parts = [part for line in answer.lines() for part in line["amqp"]["body"] or []]

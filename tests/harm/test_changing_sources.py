@@ -62,7 +62,7 @@ CHANGES = (cut, grow, rewrite, replace, Path.unlink, add)
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """Something to do for each of the commands: dead records, a damaged page, a file of a large message."""
+    """Return a directory with dead records, a damaged page and an unreferenced large-message file."""
     folder = golden("scattered-acks").copy(tmp_path)
     page = pages_of(folder)[2]
     page.write_bytes(page.read_bytes()[:-7])

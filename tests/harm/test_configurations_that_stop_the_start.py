@@ -194,7 +194,6 @@ BROKER_VALUES = {
 def test_a_value_on_the_command_line_passes_the_checks_of_the_file(
     tmp_path: Path, trace: Path, name: str, edition: str
 ) -> None:
-    """What stands in ``--set`` is refused if and only if it is refused in the file, and has the same effect there."""
     of_address = name in VALUES
     less_specific = "<address-setting match='#'><max-size-bytes>20K</max-size-bytes></address-setting>"
     plain = instance(tmp_path / "plain", f"<address-settings>{less_specific}</address-settings>")

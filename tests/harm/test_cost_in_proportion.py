@@ -86,7 +86,7 @@ def test_a_unit_of_each_kind_costs_the_same_among_more(command: str, kind: str, 
 
 
 def test_a_sum_that_is_copied_for_each_page_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As surveys were added up once: ``+=`` of counters copies the left one."""
+    # A former version added surveys with ``+=`` of counters, which copies the left one.
     update = Counter.update
 
     def copied(counter: Any, *words: Any) -> None:

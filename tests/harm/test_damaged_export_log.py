@@ -26,7 +26,7 @@ STEPS = pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.s
 
 
 def survives(attempts: Iterator[Callable[[], object]]) -> int:
-    """Make all attempts in a process of its own, because some would end this one; gives how many were refused."""
+    """Make all attempts in a child process, which some might crash, and return how many were refused."""
     reading, writing = os.pipe()
     if not (child := os.fork()):
         refused = 0
@@ -95,14 +95,13 @@ def written(path: Path, content: bytes) -> Callable[[], object]:
 
 @STEPS
 def test_each_flipped_bit_and_each_length_is_refused(log: Path, step: int) -> None:
-    """By the checksum in the name of the file."""
     every = damaged(log.read_bytes())[::step]
     assert survives(written(log, content) for content in every) == len(every)
 
 
 @STEPS
 def test_a_log_of_an_earlier_release_ends_no_process(log: Path, step: int) -> None:
-    """Its name has no checksum: what Arrow believed led to reading anywhere in memory."""
+    # Its name has no checksum, and Arrow would follow damaged offsets to anywhere in memory.
     old = log.with_name(f"part-000001-{RUN}.arrow")
     log.rename(old)
     every = damaged(old.read_bytes())[::step]

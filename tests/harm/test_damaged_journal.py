@@ -26,7 +26,7 @@ def main_file(data: Path) -> Path:
 
 
 def torn(data: Path) -> None:
-    """500 bytes inside of the acknowledgements are no records."""
+    """Overwrite 500 bytes of the acknowledgements with bytes that are no records."""
     path = main_file(data)
     content = bytearray(path.read_bytes())
     end = len(content.rstrip(b"\0"))
@@ -107,7 +107,6 @@ def test_machines_are_told(way: Callable[[Path], None], directory: Path) -> None
 
 
 def test_how_many_messages(directory: Path) -> None:
-    """Pages and surviving records bound the number: what the torn stretch had room for, and what is unacknowledged."""
     torn(directory)
     tells(call("pages", "outstanding", directory), "messages may be delivered again")
 
@@ -134,7 +133,7 @@ def test_a_sound_journal_needs_no_consent(directory: Path) -> None:
 
 @pytest.mark.parametrize("case", ["halt", "halt-acks", "tx-halt"])
 def test_the_tail_of_a_broker_that_was_halted_is_no_damage(case: str, tmp_path: Path) -> None:
-    """The last record may be cut, transactions may be open: every crash leaves that, and nothing was promised."""
+    # Every crash leaves a cut last record or open transactions, of which no client had a confirmation.
     data = golden(case).copy(tmp_path)
     for words in (("ls",), ("outstanding",)):
         answer = call("pages", *words, data)
@@ -142,7 +141,7 @@ def test_the_tail_of_a_broker_that_was_halted_is_no_damage(case: str, tmp_path: 
 
 
 def test_a_record_of_former_use_whose_begin_is_overwritten_is_no_damage() -> None:
-    """Texts of four bytes in it look like records of file 4; a broker that compacts leaves such a file."""
+    # Texts of four bytes in it look like records of file 4; a broker that compacts leaves such a file.
     header = JournalHeader(FORMAT, 0, 4)
     live = encode(JournalRecord(RecordKind.DELETE, id=7), 4, FORMAT)
     former = b"key" + b"\x0a\0\0\0\x04k\x007\0\0\0" + bytes(400)
@@ -155,7 +154,6 @@ def test_a_record_of_former_use_whose_begin_is_overwritten_is_no_damage() -> Non
 
 @pytest.mark.parametrize("way", [torn, zeroed_sector, cut], ids=lambda way: way.__name__)
 def test_one_bound_for_all(way: Callable[[Path], None], tmp_path: Path) -> None:
-    """As many as ``recover`` says, which counts what is left."""
     data = golden("journal-mix").copy(tmp_path)
     way(data)
     unsure = re.findall(r"unsure: at most (\d+) message", call("recover", data).out)

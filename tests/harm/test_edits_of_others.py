@@ -23,7 +23,7 @@ def in_place(path: Path) -> None:
 
 
 def by_rename(path: Path) -> None:
-    """As editors save, here with the time of the former file."""
+    """Replace a file by a renamed new one, as editors do, and keep the former modification time."""
     status, new = path.stat(), path.with_name("new")
     in_place(new)
     os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))

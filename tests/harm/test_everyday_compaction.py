@@ -46,7 +46,10 @@ def test_a_full_disk_names_the_file(words: tuple[str, ...], number: int, tmp_pat
 
 
 def acknowledged_more(data: Path) -> None:
-    """As after a day of work: the journal is another one, more of the pages is done with."""
+    """Restore the golden pages and a golden journal that differs from the former in bytes after its records.
+
+    A next compaction therefore has work again, and its journal is another one.
+    """
     fresh = golden("scattered-acks").data() / "journal"
     for path in (data / "journal").glob("*.amq"):
         content = bytearray((fresh / path.name).read_bytes())
@@ -76,7 +79,6 @@ def test_the_plan_says_it_before(tmp_path: Path) -> None:
 
 
 def test_cron_has_a_way() -> None:
-    """Documented where people look: the page for a full disk and the example for cron."""
     page = (ROOT / "docs" / "jobs" / "disk-fills.md").read_text("utf-8")
     assert re.search(r"cron.*compact|compact.*cron", page, re.IGNORECASE | re.DOTALL)
     assert "pages compact" in (ROOT / "examples" / "cron" / "pagectl").read_text("utf-8")

@@ -40,7 +40,6 @@ def test_one_verdict_on_a_wider_one(number: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [8 + WITHIN_REACH, LARGEST_NUMBER])
 def test_salvage_gives_it_a_near_number(number: int, tmp_path: Path) -> None:
-    """With all of its messages, behind the others; the acknowledgements of its old number are told."""
     data, out = moved(tmp_path, number), tmp_path / "out"
     ids = [line["id"] for line in pagectl("pages", "decode", data, "--format", "jsonl").lines()]
     answer = pagectl("pages", "salvage", data, "--out", out, "--format", "json")

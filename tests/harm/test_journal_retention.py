@@ -90,7 +90,7 @@ def test_restored_and_compacted_again_it_copies_nothing_twice(tmp_path: Path) ->
 
 
 def test_one_id_with_other_content_is_another_file(tmp_path: Path) -> None:
-    """A file that was copied, and written on after that, as after a start on it."""
+    # A copied file that was written on has the same id, for example after a start on the copy.
     history = History(tmp_path, 3)
     path = max(history.folder.iterdir())
     path.write_bytes(path.read_bytes()[:60].ljust(path.stat().st_size, b"\0"))
@@ -159,7 +159,7 @@ def test_a_failing_copy_changes_nothing_and_the_next_run_finishes(
 
 
 def test_files_of_a_compaction_are_not_copied_as_their_records_were_before(tmp_path: Path) -> None:
-    """As brokers do it; a file that goes on with new records is copied, and one whose originals are not there."""
+    # Brokers do the same. A file that continues with new records is copied, and one whose originals are missing.
     history = History(tmp_path, 1)
     first, *others = sorted((history.data / "journal").glob("*.amq"), key=lambda path: path.read_bytes()[8:16])
     for path in others:

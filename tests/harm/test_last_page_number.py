@@ -26,7 +26,7 @@ def numbers(folder: Path) -> list[int]:
 
 
 def rescued(folder: Path) -> list[int]:
-    """Message ids of everything that was written, by page and position."""
+    """Return the ids of all messages that can be decoded, by page and position."""
     answer = pagectl("pages", "decode", folder, "--format", "jsonl")
     no_trace(answer)
     return [line["id"] for line in answer.lines()]
@@ -56,7 +56,7 @@ def test_one_page_by_itself(tmp_path: Path) -> None:
     "name", [f"{LAST_PAGE}.page.invalidPage", f"{LAST_PAGE + 1}.page.invalidPage", f"{LAST_PAGE + 1}.page", "x.page"]
 )
 def test_names_that_only_look_like_pages(name: str, tmp_path: Path) -> None:
-    """Put aside with the last number, and numbers that are no page's: what is in them is rescued to pages that are."""
+    # Their records are moved to pages whose numbers a broker reads.
     data, out = data_directory(tmp_path, {1: record(9)}), tmp_path / "out"
     (pages_of(data)[0].parent / name).write_bytes(b"\x7bxx" + record(1) + record(2))
     answer = pagectl("pages", "salvage", data, "--out", out)
@@ -66,7 +66,7 @@ def test_names_that_only_look_like_pages(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("named", [LAST_PAGE, LAST_PAGE + 1, (1 << 63) - 1], ids=["last", "behind it", "i64"])
 def test_an_acknowledgement_that_names_it(named: int, tmp_path: Path) -> None:
-    """Salvage keeps clear of pages that acknowledgements name; of one that cannot be there is nothing to keep clear."""
+    # Salvage does not use page numbers that acknowledgements name, but these cannot be numbers of later pages.
     data, out = data_directory(tmp_path, {1: DAMAGED, 2: record(9)}), tmp_path / "out"
     queue = bound_queue(data)
     journal_with(data, [acknowledgement(named, 0, queue, 901)])
@@ -79,7 +79,6 @@ def test_an_acknowledgement_that_names_it(named: int, tmp_path: Path) -> None:
 
 
 def test_several_stores_of_which_one_is_full(tmp_path: Path) -> None:
-    """The others are salvaged all the same."""
     data, out = data_directory(tmp_path, {LAST_PAGE: DAMAGED}), tmp_path / "out"
     store(data / "paging", {1: record(5) + b"\x7bxx" + record(6)}, "b", "33333333-1111-11ee-8111-111111111111")
     answer = pagectl("pages", "salvage", data, "--out", out)

@@ -17,7 +17,7 @@ BACKUP = "pagectl-backup"
 
 @pytest.fixture
 def victim(tmp_path: Path) -> Path:
-    """Somebody else's folder, with names as a backup has them among its own."""
+    """Return a folder outside the backup with file names that a backup has, too."""
     folder = tmp_path / "victim"
     (folder / "paging" / "folder").mkdir(parents=True)
     (folder / "precious.txt").write_text("not yours\n")

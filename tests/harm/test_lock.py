@@ -33,7 +33,7 @@ COPIES = ("compact --out", "queue drop", "queue purge", "convert")
 
 
 def free(path: Path) -> bool:
-    """Nobody has the lock that a broker would take."""
+    """Return whether the lock that a broker would take is free."""
     length, start = LOCKS[path.name]
     with path.open("r+b") as file:
         try:
@@ -56,7 +56,7 @@ def words_of(name: str, data: Path, out: Path) -> list[str | Path]:
 
 
 def changes_below(name: str, tmp_path: Path) -> int:
-    """How many changes the command makes, seen on a directory of its own."""
+    """Count the changes that a command makes, by running it on a directory of its own."""
     (tmp_path / "count").mkdir()
     data, out = prepared(tmp_path / "count", name), tmp_path / "count" / "out"
     return changes_of(words_of(name, data, out), out if name in COPIES else data, tmp_path)
@@ -65,7 +65,6 @@ def changes_below(name: str, tmp_path: Path) -> int:
 @pytest.mark.parametrize("part", [0, 0.6, 1])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_broker_could_start_meanwhile(name: str, part: float, tmp_path: Path) -> None:
-    """Stopped at one of its changes and looked at."""
     changes = changes_below(name, tmp_path)
     assert changes
     data, out = prepared(tmp_path, name), tmp_path / "out"
@@ -137,7 +136,7 @@ def test_refused_beside_a_live_broker(words: tuple[str, ...], broker: Path, tmp_
 
 
 def test_salvage_beside_a_live_broker_says_so(broker: Path, tmp_path: Path) -> None:
-    """It only reads; what it makes of pages that are being written is not to be swapped in."""
+    # Salvage only reads, but results from pages being written must not be swapped in.
     page = next(broker.rglob("*.page"))
     page.write_bytes(page.read_bytes()[:-7])
     answer = pagectl("pages", "salvage", broker, "--out", tmp_path / "out")
@@ -145,7 +144,7 @@ def test_salvage_beside_a_live_broker_says_so(broker: Path, tmp_path: Path) -> N
 
 
 def test_a_broker_that_cannot_be_seen_runs(tmp_path: Path) -> None:
-    """From another container its process has no number."""
+    # The broker's process has no number in another container.
     outside = ["unshare", "--pid", "--fork", sys.executable, "-c"]
     if subprocess.run([*outside, "pass"], capture_output=True).returncode:
         pytest.skip("no process namespace of its own can be had here")

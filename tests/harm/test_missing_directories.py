@@ -13,7 +13,7 @@ from program import ROOT, Answer, call
 
 
 def asked(words: str, data: Path, out: Path) -> Answer:
-    """One call about ``data``, whose place in ``words`` is behind the name of the command."""
+    """Call a command on ``data``, which is inserted after the command's name in ``words``."""
     name, _, options = words.partition(" -")
     rest = f"-{options}".replace("{out}", str(out)).split() if options else []
     answer = call(*name.split(), data, *rest)
@@ -104,7 +104,7 @@ def empty_folders(data: Path) -> None:
 )
 @pytest.mark.parametrize("words", STORE)
 def test_a_part_of_the_store_is_missing(words: str, spoil: Callable[[Path], None], data: Path, tmp_path: Path) -> None:
-    """Status 2 only without any answer; a plugin has its own."""
+    # Status 2 is only for calls without any answer; the plugin has its own statuses.
     spoil(data)
     answer = asked(words, data, tmp_path)
     missing = "bindings" if spoil is no_bindings else "journal"
@@ -116,7 +116,6 @@ def test_a_part_of_the_store_is_missing(words: str, spoil: Callable[[Path], None
 
 @pytest.mark.parametrize("words", ["messages find --id 20", "messages decode --format csv", "messages ls"])
 def test_pages_by_themselves(words: str, data: Path, tmp_path: Path) -> None:
-    """Nothing else was named: a note says what was looked at."""
     shutil.move(data / "paging", tmp_path / "paging")
     whole = asked(words, tmp_path / "paging", tmp_path)
     page = asked(words, next(tmp_path.glob("paging/*/*.page")), tmp_path)

@@ -102,7 +102,7 @@ def one_verdict(answers: dict[str, Answer]) -> list[str]:
 
 
 def one_count(answers: dict[str, Answer]) -> list[str]:
-    """``outstanding`` counts what ``decode --outstanding`` shows, and ``ls`` says how many that are."""
+    """Return the disagreements between what ``outstanding``, ``decode --outstanding`` and ``ls`` count."""
     if answers["outstanding"].status == 2 or answers["decode --outstanding"].status == 2:
         return []
     counted = {
@@ -125,7 +125,7 @@ def one_count(answers: dict[str, Answer]) -> list[str]:
 
 
 def dropped(data: Path, outstanding: Answer) -> list[str]:
-    """Without one queue the others wait for what they waited for; or nothing is written."""
+    """Drop one queue, and report other queues whose positions change, or output of a failed call."""
     if outstanding.status == 2:
         return []
     before = waiting(outstanding)
@@ -163,7 +163,7 @@ def converted(data: Path, outstanding: Answer) -> list[str]:
 
 
 def recovered(data: Path) -> list[str]:
-    """Each queue waits for as many messages as the plan said, where that can be counted; or nothing is written."""
+    """Recover a directory, and report queues whose counts differ from the plan, or output of a failed call."""
     out = data.with_name(f"{data.name}.recovered")
     answer = asked(("recover", "{}", "--out", str(out), "--format", "json"), data)
     if answer.status == 2 or not out.exists():
@@ -179,7 +179,7 @@ def recovered(data: Path) -> list[str]:
 
 
 def waiting(outstanding: Answer) -> dict[tuple[str, str, int], list[tuple[int, int]]]:
-    """Positions by folder, queue and id."""
+    """Return outstanding positions by folder, queue and id."""
     return {
         (store["folder"], queue["queue"], queue["id"]): queue.get("positions") or []
         for store in json.loads(outstanding.out)["stores"]
@@ -262,7 +262,6 @@ def test_five_thousand_directories(seeds: Any, tmp_path: Path) -> None:
 
 
 def test_every_mutation_is_used() -> None:
-    """And a seed is always the same directory."""
     said = " ".join(mutated(seed)[0] for seed in SEEDS[:600])
     assert [mutation.__name__ for mutation in MUTATIONS if mutation.__name__ not in said] == []
     assert mutated(17)[1] == mutated(17)[1]

@@ -37,7 +37,7 @@ def no_paging(data: Path) -> None:
 
 
 def no_pages_and_linked_journal_file(data: Path) -> None:
-    """Folders of addresses are there, without a page."""
+    """Replace a journal file by a link, and delete all pages but not their folders."""
     linked_journal_file(data)
     for path in data.glob("paging/*/*.page"):
         path.unlink()
@@ -59,13 +59,13 @@ def rows(words: str, key: str, data: Path) -> list[dict[str, Any]]:
 
 
 def counts(words: str, key: str, data: Path) -> Counts:
-    """Of those that wait for something, or nobody knows."""
+    """Return total and journal count of each queue, except queues without waiting messages."""
     found = rows(words, key, data)
     return {row["id"]: (row["messages"], row["journal"]) for row in found if row["messages"] != 0}
 
 
 def exported(data: Path) -> dict[str, float]:
-    """Messages by name of a queue, of those that have a sample for journal and pages."""
+    """Return the exporter's waiting messages by queue, for queues with samples of both journal and pages."""
     (gauge,) = (each for each in page_metrics(watch_pages(locate(data)).look(), 1) if each.name == WAITING)
     parts: dict[str, list[float]] = {}
     for labels, value in gauge.samples:

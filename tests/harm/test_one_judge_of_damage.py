@@ -67,7 +67,7 @@ def asked(words: str, data: Path, out: Path) -> Answer:
 
 
 def messages_of(words: str, answer: Answer, out: Path) -> int | None:
-    """How many messages a command found waiting; None: it gives no such number."""
+    """Return how many messages a command lists as waiting, or None if it gives no such number."""
     if answer.status == 2 or "the bindings have no name for the queues" in answer.err:
         return None
     if "jsonl" in words:
@@ -82,7 +82,10 @@ def messages_of(words: str, answer: Answer, out: Path) -> int | None:
 
 
 def references(words: str, answer: Answer) -> int | None:
-    """How many messages wait, each counted for each of its queues; None: not known, or it gives no such number."""
+    """Return how many references wait, one for each queue of a message.
+
+    Return None if that is unknown or the command gives no such number.
+    """
     if words.startswith("messages send") and answer.status != 2:
         return sum(each["messages"] for each in json.loads(answer.out)["queues"])
     if "jsonl" in words and answer.status != 2:
@@ -129,7 +132,6 @@ def test_a_queue_that_is_named_twice_is_no_damage_and_counts_once(case: GoldenCa
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_is_recovered_is_sound(damage: str, tmp_path: Path) -> None:
-    """Every command is content with it, but for what the source's sound parts had."""
     case = CASES[0] if damage != "properties undecodable" else CASES[2]
     data, new = broken(case, DAMAGES[damage], tmp_path), tmp_path / "new"
     recovered = call("recover", data, "--out", new)

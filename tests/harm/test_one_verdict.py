@@ -35,7 +35,7 @@ def verdicts(directory: Path) -> tuple[int, int, list[dict[str, Any]], list[dict
 @pytest.mark.parametrize("directory", list(damaged()))
 def test_one_status_for_damaged_directories(directory: Path) -> None:
     ls, verify, rows, found = verdicts(directory)
-    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], said(found))
+    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], findings_above_notice(found))
 
 
 @pytest.mark.parametrize("case", cases(), ids=str)
@@ -44,14 +44,14 @@ def test_one_status_for_what_brokers_left(case: GoldenCase) -> None:
     grave = [line for line in found if line.get("severity", "notice") != "notice"]
     if ls == 0 and grave and all(line["check"] in ELSEWHERE for line in grave):
         return
-    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], said(found))
+    assert ls == verify, ([(row["condition"], row["remarks"]) for row in rows], findings_above_notice(found))
 
 
 ELSEWHERE = ("prepared-transaction", "counter-drift", "large-body-not-durable", "large-body-missing")
 """Checks of ``verify`` that are not about the folders and pages that ``ls`` has a row for."""
 
 
-def said(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def findings_above_notice(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(line["check"], line["detail"]) for line in found if line.get("severity", "notice") != "notice"]
 
 
@@ -65,7 +65,6 @@ def test_a_folder_named_as_a_page_keeps_the_broker_from_starting(tmp_path: Path)
 
 
 def test_a_page_without_its_zeros_holds_messages_that_nobody_gets(tmp_path: Path) -> None:
-    """The last page of this store: 4 messages, or as many as are in it, are told."""
     data = golden("scattered-acks").copy(tmp_path)
     last = sorted(stores_of(data)[0].glob("*.page"))[-1]
     messages = sum(line["page"] == 8 for line in call("pages", "decode", data, "--format", "jsonl").lines())
@@ -80,7 +79,7 @@ def test_a_page_without_its_zeros_holds_messages_that_nobody_gets(tmp_path: Path
 
 @pytest.mark.parametrize("version", ["2.28.0", "2.44.0", "2.56.0"])
 def test_empty_stores_of_mqtt_are_well(version: str) -> None:
-    """A broker makes a folder for each address that paged once; without a message and a queue nothing is wrong."""
+    # A broker makes a folder for each address that paged once.
     ls, verify, rows, _ = verdicts(golden("mqtt", version).data())
     assert (ls, verify) == (0, 0), rows
     assert {row["condition"] for row in rows} <= {"ok", "empty"}
@@ -94,7 +93,7 @@ def test_an_orphan_with_messages_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["what?", "really??", "a?b.c"])
 def test_a_question_mark_may_be_one(address: str, tmp_path: Path) -> None:
-    """It is in the bindings or in the records like that: nothing was lost."""
+    # The question mark is in the bindings or records as well, so nothing was lost.
     from harmed import record
 
     data = data_directory(tmp_path, {1: record(1, address=address)}, address=address)
@@ -103,7 +102,7 @@ def test_a_question_mark_may_be_one(address: str, tmp_path: Path) -> None:
 
 
 def test_a_lost_character_is_told(tmp_path: Path) -> None:
-    """The records name another address that fits: a broker without UTF-8 wrote this one."""
+    # The records name another address that fits, so a broker without UTF-8 wrote this one.
     from harmed import record
 
     data = data_directory(tmp_path, {1: record(1, address="été")}, address="?t?")
@@ -115,7 +114,6 @@ def test_a_lost_character_is_told(tmp_path: Path) -> None:
 
 
 def test_findings_are_the_remarks(tmp_path: Path) -> None:
-    """Each finding about a store that is more than a notice is a remark of ``ls`` about it."""
     for name in ("no", "several"):
         (tmp_path / name).mkdir()
     data = golden("two-addresses").copy(tmp_path / "several")

@@ -79,7 +79,7 @@ def test_ls_and_salvage_agree(spoil: Callable[[Path], None], tmp_path: Path) -> 
 
 
 def test_the_queue_ids_tell_where_addresses_do_not(tmp_path: Path) -> None:
-    """Records of a divert name an address of their own choosing: the ids in them are of queues of one address."""
+    # A divert's records name another address, but the queue ids in them belong to queues of one address.
     data, out = golden("divert").copy(tmp_path), tmp_path / "out"
     folder = stores_of(data)[0]
     address = (folder / "address.txt").read_text().strip()
@@ -91,7 +91,7 @@ def test_the_queue_ids_tell_where_addresses_do_not(tmp_path: Path) -> None:
 
 
 def test_an_address_without_queues_stays_an_orphan(tmp_path: Path) -> None:
-    """Ids of no queue, and records that name this very address: nobody ever waited; it is told, not renamed."""
+    # The records name this very address, so nothing ever waited for them.
     from harmed import data_directory
 
     data, out = data_directory(tmp_path, address="a"), tmp_path / "out"

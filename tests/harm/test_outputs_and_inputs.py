@@ -87,7 +87,6 @@ def contents(world: Path) -> dict[str, bytes]:
     ("text", "read"), [(text, read) for text, every in CALLS for read in every], ids=lambda value: value[:60]
 )
 def test_an_input_is_not_replaced(world: Path, text: str, read: str) -> None:
-    """Neither under its own name nor under a second one, nor through a link."""
     if text.startswith("messages send"):
         pytest.importorskip("proton", reason="the extra pagectl[amqp] is not installed")
     before = contents(world)
@@ -107,7 +106,6 @@ def test_an_input_is_not_replaced(world: Path, text: str, read: str) -> None:
 
 
 def test_a_file_that_nothing_reads_is_written(world: Path) -> None:
-    """The counterpart: the calls above work where the target is no input."""
     for n, (text, _) in enumerate(CALLS):
         if "send" not in text:
             answer = call(*words(text, world, world / f"out{n}.jsonl"))
@@ -141,7 +139,7 @@ def test_a_new_folder_beside_is_made(world: Path, text: str) -> None:
 
 
 def test_the_record_of_inputs_is_of_one_call(world: Path) -> None:
-    """A file that an earlier call has read may be written by the next one."""
+    # A file that an earlier call has read may be written by the next one.
     target = world / "alone.xml"
     assert call("config", "effective", target, "x").status == 0
     assert call("messages", "xml", world / "broker", "--to", target).status == 0

@@ -88,7 +88,7 @@ def below(folder: Path) -> list[Path]:
 
 
 def compare(before: dict[str, Any], result: Path, fact: Callable[[Path], Any], new: Any) -> None:
-    """Each file as the original of its name; what had none, as the store's files were."""
+    """Assert that ``fact`` of each file is that of its original, or ``new`` for files without one."""
     wrong = {
         path.relative_to(result).as_posix(): (fact(path), wanted)
         for path in below(result)
@@ -122,7 +122,6 @@ def test_owner_and_group_follow(name: str, tmp_path: Path) -> None:
 
 
 def test_the_compacted_copy_belongs_to_the_broker_from_the_top(tmp_path: Path) -> None:
-    """All four directories, what is in them, and the folder around them."""
     as_root_or_skip()
     data = sound(tmp_path)
     for path in below(data):
@@ -143,7 +142,6 @@ def test_modes_follow(name: str, of_file: int, of_folder: int, tmp_path: Path) -
 
 
 def test_modes_of_one_page_follow(tmp_path: Path) -> None:
-    """Salvage of a single page: the file and its address as private as they were."""
     data = torn(tmp_path)
     for path in below(data / "paging"):
         path.chmod(0o700 if path.is_dir() else 0o600)
@@ -154,7 +152,10 @@ def test_modes_of_one_page_follow(tmp_path: Path) -> None:
 
 
 def access_list(mask: int) -> bytes:
-    """user::rw- user:NAMED_USER:rw- group::rw- mask::mask other::---, as the kernel stores it."""
+    """Encode an access list with a named user and this mask as the kernel stores it.
+
+    Its entries: user::rw- user:NAMED_USER:rw- group::rw- mask::mask other::---
+    """
     entries = ((1, 6, ALL), (2, 6, NAMED_USER), (4, 6, ALL), (16, mask, ALL), (32, 0, ALL))
     return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
 
@@ -179,7 +180,7 @@ def give(path: Path, name: str, value: bytes) -> None:
     ids=["access list", "attribute"],
 )
 def test_access_lists_and_attributes_follow(name: str, attribute: str, value: bytes, tmp_path: Path) -> None:
-    """With a mask of r-- the group bits of the mode show the mask: taken as the group's own they give it too much."""
+    # With a mask of r-- the mode's group bits show the mask; as the group's own bits they would grant too much.
     make, write = WRITERS[name]
     data = make(tmp_path)
     for path in below(data / "paging"):
@@ -199,7 +200,6 @@ TABLES = ["x.parquet", "x.arrow", "x.csv", "x.jsonl", "x.txt"]
 @pytest.mark.parametrize("of_pages", [0o600, 0o640, 0o400], ids=oct)
 @pytest.mark.parametrize("name", [*TABLES, "x.seal"])
 def test_what_is_made_of_private_pages_is_private(name: str, of_pages: int, tmp_path: Path) -> None:
-    """No one may read more than could read the pages, whatever the umask."""
     data = sound(tmp_path)
     for path in pages_of(data):
         path.chmod(of_pages)
@@ -221,7 +221,6 @@ def test_one_private_store_is_enough(tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_replaced_keeps_its_rights(tmp_path: Path) -> None:
-    """Someone has made it private, or readable: the next run changes nothing about that."""
     data = sound(tmp_path)
     for path in pages_of(data):
         path.chmod(0o600)
@@ -247,7 +246,7 @@ def test_a_file_of_somebody_else_that_is_replaced_stays_theirs(name: str, tmp_pa
 
 
 def of_the_broker(data: Path) -> Path:
-    """Of another user, who lets everyone write."""
+    """Give all files to another user, and make them writable by everyone."""
     for path in below(data):
         path.chmod(0o777 if path.is_dir() else 0o666)
         os.chown(path, USER, GROUP)
@@ -256,7 +255,7 @@ def of_the_broker(data: Path) -> Path:
 
 @pytest.mark.parametrize("words", [("--in-place",), ("--in-place", "--no-backup")], ids=" ".join)
 def test_another_user_compacts_nothing_in_place(words: tuple[str, ...], tmp_path: Path) -> None:
-    """Who may write there cannot give files to the broker's user: the broker could not write to its own pages."""
+    # That user cannot give files to the broker's user, who could then not write to its own pages.
     as_root_or_skip()
     permissions_count()
     data = of_the_broker(sound(tmp_path))

@@ -39,7 +39,10 @@ class Directory:
     for_a_moment: bool = False
 
     def refuses(self, answer: Answer) -> bool:
-        """Whether it is for lack of rights that nothing was made of the rest: that user may read it elsewhere."""
+        """Return whether the directory is about lack of rights, and assert that the command then refuses.
+
+        It refuses because another user may read elsewhere what this one may not.
+        """
         if self.prepare is None:
             return False
         assert answer.status == 2 and not answer.out and "run as a user who may read" in answer.err, answer
@@ -179,7 +182,6 @@ def of_table(path: Path) -> list[tuple[int, int]]:
 
 
 def test_the_plan_of_compact(directory: Directory) -> None:
-    """The page stays as it is, whatever is in it; the others are planned as always."""
     answer = directory("pages", "compact", directory.data, "--format", "json")
     if directory.refuses(answer):
         return
@@ -206,7 +208,7 @@ def test_compact_in_place(directory: Directory) -> None:
 
 
 def test_a_compacted_copy_lacks_nothing(directory: Directory, tmp_path: Path) -> None:
-    """A copy without the page would lose its messages in silence: refused, with the way out."""
+    # A copy without the page would lose its messages silently.
     answer = directory("pages", "compact", directory.data, "--out", tmp_path / "out")
     directory.tells(answer)
     if directory.refuses(answer):
@@ -220,7 +222,6 @@ def test_a_compacted_copy_lacks_nothing(directory: Directory, tmp_path: Path) ->
 
 
 def test_salvage(directory: Directory, tmp_path: Path) -> None:
-    """A failing disk is what salvage is for: what can be read of it, and all that is not on it."""
     out = tmp_path / "out"
     answer = directory("pages", "salvage", directory.data, "--out", out, "--format", "json")
     if directory.refuses(answer):
@@ -268,7 +269,6 @@ def test_disk_usage_knows_sizes_all_the_same(directory: Directory) -> None:
     ids=" ".join,
 )
 def test_a_file_of_the_journal_that_cannot_be_read(words: tuple[str, ...], folder: str, tmp_path: Path) -> None:
-    """It costs itself: the command goes on with what is known, says so, and calls nothing outstanding or free."""
     data = golden("scattered-acks").copy(tmp_path)
     answer = pagectl(*words[:2], data, *words[2:], extra=faults().reads(f"/{folder}/activemq-"))
     no_trace(answer)

@@ -95,7 +95,7 @@ def test_every_record_that_the_broker_hands_out_is_shown(archive: Path, step: in
 @EACH
 @pytest.mark.parametrize("step", [19, pytest.param(1, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_decode_shows_what_is_outstanding(archive: Path, step: int, directory: Directory) -> None:
-    """The same positions as ``outstanding``, also where bodies or properties make no sense."""
+    # This also holds if bodies or properties make no sense.
     wrong = {}
     for each in directory.holding(items(archive)[::step]):
         answer = call("pages", "outstanding", directory.data, "--format", "json", "--positions")
@@ -147,6 +147,5 @@ def test_every_form_has_them(archive: Path, form: str, directory: Directory, tmp
 
 
 def test_how_many_pages_there_are() -> None:
-    """The table of this test does not shrink unseen."""
     found = [each for archive in ARCHIVES for each in items(archive)]
     assert len(found) > 700 and sum(each.early for each in found) > 150, len(found)

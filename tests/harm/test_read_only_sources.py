@@ -50,7 +50,7 @@ def damaged(folder: Path) -> Path:
 
 
 def sources(words: str, folder: Path) -> Path:
-    """Only a damaged directory is recovered; only a sound one is copied."""
+    """Return a damaged directory for ``recover`` and ``pages salvage``, a sound one for other commands."""
     return damaged(folder) if words.startswith(("recover", "pages salvage")) else golden("scattered-acks").copy(folder)
 
 

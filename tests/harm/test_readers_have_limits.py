@@ -158,7 +158,7 @@ def matches_slowly(glob: str, file: str) -> bool:
 
 
 def matches_by_definition(glob: str, file: str) -> bool:
-    """As ``matches_slowly``; ``**/`` where a name begins takes whole folders, or nothing."""
+    """Match as ``matches_slowly`` does, with ``**/`` at the start of a name as whole folders or nothing."""
     for at in range(len(glob)):
         if glob.startswith("**/", at) and (at == 0 or glob[at - 1] == "/"):
             return matches_by_definition(glob[:at] + glob[at + 3 :], file) or matches_by_definition(
@@ -184,7 +184,6 @@ def test_a_pattern_of_many_wildcards_ends(wildcard: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("form", ["xml", "properties", "yaml"])
 def test_ignore_comments_cost_what_they_are_long(form: str, tmp_path: Path) -> None:
-    """Comments in a row, each before the same entry; unknown rules beyond a number are not looked up."""
     path = tmp_path / f"broker.{form}"
     comment = "pagectl: ignore drop-policy, unknown-{}"
     if form == "xml":
@@ -259,7 +258,7 @@ def test_a_trace_of_blank_lines_is_refused(pack: str, tmp_path: Path, places: di
 
 
 def odd_columns() -> dict[str, pa.Array]:
-    """By name: a column of a type that no trace has."""
+    """Return columns of types that no trace has, by name."""
     return {
         "time": pa.array([2**62], pa.timestamp("ms")),
         "date": pa.array([2**62], pa.date64()),

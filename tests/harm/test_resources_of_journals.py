@@ -18,7 +18,7 @@ MIB = 1 << 20
 
 
 def references(count: int) -> Iterator[JournalRecord]:
-    """To messages that are not there; every fourth is acknowledged, in a transaction of its own."""
+    """Yield references to missing messages, every fourth record an acknowledgement in its own transaction."""
     for number in range(count):
         body, kind = pack(">q", number % 3), RecordType.ADD_REF
         if number % 4 == 3:
@@ -46,7 +46,7 @@ def test_few_bytes_a_record(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("journal", "ls"), ("journal", "verify"), ("queue", "drop")], ids=" ".join)
 def test_large_files_are_read_in_parts(words: tuple[str, ...], tmp_path: Path) -> None:
-    """400 MiB, most of them free."""
+    # The files have 400 MiB, most of them free.
     more = ("orders", "--out", tmp_path / "out") if words[0] == "queue" else ()
     _, few = peak(*words, with_journal(tmp_path / "small", references(1)), *more, *(["--dry-run"] if more else []))
     data = with_journal(tmp_path / "large", references(9))
@@ -78,7 +78,7 @@ def test_a_queue_is_dropped_in_few_bytes_a_reference(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("journal", "ls"), ("journal", "verify"), ("recover",)], ids=" ".join)
 def test_a_large_file_with_a_torn_record_is_read_in_parts(words: tuple[str, ...], tmp_path: Path) -> None:
-    """200 MiB: records, half a one, and records behind it."""
+    # The file has 200 MiB: records, half a one, and records after it.
     _, few = peak(*words, with_journal(tmp_path / "small", references(9)))
     data = with_journal(tmp_path / "large", references(9))
     (path,) = (data / "journal").iterdir()
@@ -93,7 +93,6 @@ def test_a_large_file_with_a_torn_record_is_read_in_parts(words: tuple[str, ...]
 @pytest.mark.parametrize("header", [pack(">iiq", 2, 0, 0x0A0A0A0A), b"\xff" * 16], ids=["header", "no header"])
 @pytest.mark.parametrize("words", [("journal", "ls"), ("journal", "verify"), ("recover",)], ids=" ".join)
 def test_bytes_that_all_look_like_records(words: tuple[str, ...], header: bytes, tmp_path: Path) -> None:
-    """Each of a million begins like one: some MiB for each MiB, at most."""
     data = with_journal(tmp_path / "data", references(1))
     _, few = peak(*words, data)
     (path,) = (data / "journal").iterdir()

@@ -37,7 +37,7 @@ def test_a_quoted_line_is_short(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_unknown_element_in_each_of_thousands_of_settings(tmp_path: Path) -> None:
-    """For each fault libxml2 counts the siblings before it."""
+    # libxml2 counts the previous siblings for each fault.
     path = tmp_path / "broker.xml"
 
     def make(count: int) -> list[str | Path]:

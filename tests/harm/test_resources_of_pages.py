@@ -29,7 +29,6 @@ def test_salvage_holds_one_page_at_a_time(tmp_path: Path) -> None:
 
 
 def test_holes_of_a_sparse_page_take_no_memory(tmp_path: Path) -> None:
-    """Half a gigabyte of nothing between two messages and a third."""
     (tmp_path / "few").mkdir()
     _, few = peak("pages", "salvage", damaged_pages(tmp_path / "few", 1), "--out", tmp_path / "out1")
     data = data_directory(tmp_path, {1: record(1) + record(2)})
@@ -52,7 +51,7 @@ LARGE = [
 
 @pytest.mark.parametrize("command", spread(LARGE, 2))
 def test_one_large_record(command: str, tmp_path: Path) -> None:
-    """35 MB of text: some ten times its size at most, whatever is asked."""
+    # A record of 35 MB may take about ten times its size.
     data = data_directory(tmp_path, {1: record(1, "x" * (35 << 19)) + record(2)})
     name, *words = command.format(out=tmp_path / "out").split()
     answer, most = peak("pages", name, data, *words)
@@ -65,7 +64,6 @@ def test_one_large_record(command: str, tmp_path: Path) -> None:
     "command", [("decode", "--format", "jsonl"), ("decode", "--to", "{out}.parquet"), ("verify",)], ids=" ".join
 )
 def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_path: Path) -> None:
-    """A million queue ids or 100,000 properties: some seconds, and no object that stays for each."""
     properties = {} if queues > 1 else {f"property{n}": "value" for n in range(100_000)}
     page = record(1, "x", tuple(range(queues)), properties=properties) + record(2)
     words = [word.format(out=tmp_path / "out") for word in command]
@@ -76,7 +74,7 @@ def test_one_record_of_many_parts(queues: int, command: tuple[str, ...], tmp_pat
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Two data directories, one with ten thousand empty stores."""
+    """Return two data directories, the second with ten thousand empty stores."""
     few, many = (data_directory(tmp_path_factory.mktemp(name)) for name in ("few", "many"))
     for number in range(10_000):
         (many / "paging" / f"{number:08x}-1111-11ee-8111-111111111111").mkdir()
@@ -85,7 +83,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("command", ["verify", "ls", "outstanding", "compact"])
 def test_empty_folders(command: str, folders: tuple[Path, Path]) -> None:
-    """About two kilobytes each: stores are listed before processes share their pages, and ls sorts its rows."""
+    # A folder may take about two kilobytes, because stores are listed before processes share them and ls sorts its
+    # rows.
     few, many = folders
     _, little = peak("pages", command, few)
     answer, most = peak("pages", command, many)

@@ -69,7 +69,6 @@ def test_addresses_without_queues(idle: float, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("power", [33, 40, 62, 63, 100])
 def test_a_size_that_no_message_has(power: int, tmp_path: Path) -> None:
-    """Refused with line and limit, at once."""
     send = {"op": "send", "address": "a", "seq": 1, "size": 1 << power}
     words = trace(tmp_path, [{"op": "create_queue", "queue": "q", "address": "a"}, send])
     answer, most = peak(*words, limit=2 << 30, seconds=60)
@@ -104,7 +103,6 @@ def test_a_large_message_in_tiny_pieces_takes_no_memory(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end(tmp_path: Path) -> None:
-    """Beyond a limit it is an error that says so; it is not read to its end first."""
     line = '{"op": "send", "address": "a", "seq": 1, "text": "' + "x" * (100 * MIB) + '"}'
     answer, most = peak(*trace(tmp_path, [line]), seconds=100)
     assert most < 200 * MIB, most / MIB

@@ -105,8 +105,8 @@ def closed(tmp_path: Path, case: str, which: Callable[[Path], tuple[Path, ...]])
     return Closed(data, which(data))
 
 
-def said_once(answer: Answer, first: Path) -> None:
-    """One line has what, where and what to do; nothing follows from it."""
+def assert_reported_once(answer: Answer, first: Path) -> None:
+    """Assert that one line names file, cause and remedy, and that no consequence is reported."""
     no_trace(answer)
     # paths may be broken where a line is folded
     said = " ".join((answer.out + answer.err).split())
@@ -184,7 +184,7 @@ READ_BODIES = (
 def test_the_rest_of_the_pages_is_shown(words: str, which: str, tmp_path: Path) -> None:
     found = closed(tmp_path, "two-addresses", PAGES[which])
     answer = found.call(words, tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == 1, answer
     assert answer.out or (tmp_path / "out").exists(), "nothing was shown"
     assert len(found.paths) == 1 or "and 1 other" in " ".join((answer.out + answer.err).split()), answer
@@ -194,16 +194,15 @@ def test_the_rest_of_the_pages_is_shown(words: str, which: str, tmp_path: Path) 
 def test_a_plugin_does_not_know(which: str, tmp_path: Path) -> None:
     found = closed(tmp_path, "two-addresses", PAGES.get(which, paging))
     answer = found.call("messages check -c messages=1000", tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == 3 and "UNKNOWN" in answer.out, answer
 
 
 @pytest.mark.parametrize("words", READ_PAGES)
 def test_a_paging_directory_without_rights(words: str, tmp_path: Path) -> None:
-    """Commands about pages answer nothing; what is in the journal is shown."""
     found = closed(tmp_path, "two-addresses", paging)
     answer = found.call(words, tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == (2 if words.startswith("pages ") else 1), answer
 
 
@@ -213,7 +212,7 @@ def test_nothing_is_made_of_a_part(words: str, which: str, tmp_path: Path) -> No
     found = closed(tmp_path, "two-addresses", PAGES.get(which, paging))
     before = snapshot(found.data)
     answer = found.call(words, tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == 2 and not answer.out, answer
     assert snapshot(found.data) == before and not (tmp_path / "out").exists()
 
@@ -243,7 +242,7 @@ def test_bodies_without_rights(words: str, which: str, tmp_path: Path) -> None:
 def test_bodies_are_not_left_out_of_a_copy(which: str, words: str, tmp_path: Path) -> None:
     found = closed(tmp_path, "large-core", BODIES[which])
     answer = found.call(words, tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == 2 and not (tmp_path / "out").exists(), answer
 
 
@@ -261,7 +260,7 @@ def test_disk_usage_knows_sizes_of_files_it_may_not_read(which: str, tmp_path: P
     found = closed(tmp_path, "two-addresses", PAGES[which])
     answer = found.call("disk usage", tmp_path / "out")
     if which == "one store":
-        said_once(answer, found.paths[0])
+        assert_reported_once(answer, found.paths[0])
         assert answer.status == 1
     else:
         assert answer.status == 0 and not answer.err, answer
@@ -272,7 +271,7 @@ def test_an_export_says_what_is_not_in_the_table(which: str, tmp_path: Path) -> 
     pytest.importorskip("pyspark")
     found = closed(tmp_path, "large-core" if which in BODIES else "two-addresses", {**PAGES, **BODIES}[which])
     answer = found.call("export --body text --to {out}", tmp_path / "out")
-    said_once(answer, found.paths[0])
+    assert_reported_once(answer, found.paths[0])
     assert answer.status == 1, answer
 
 
@@ -280,7 +279,7 @@ def test_an_export_says_what_is_not_in_the_table(which: str, tmp_path: Path) -> 
     "name", ["journal/activemq-data-1.amq", "bindings/activemq-bindings-1.bindings", "journal", "bindings"]
 )
 def test_the_exporter_does_not_call_it_damage(name: str, tmp_path: Path) -> None:
-    """Of a journal that may not be read there is no sample."""
+    # There is no sample for a journal that cannot be read.
     found = closed(tmp_path, "scattered-acks", lambda data: (data / name,))
     program = (
         "import sys; from pathlib import Path; from pagefmt.directory.locate import locate;"

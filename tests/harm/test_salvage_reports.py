@@ -38,7 +38,7 @@ BAD = "000000003.page"
 
 
 def torn(tmp_path: Path) -> Path:
-    """Of five messages one is lost, two are behind the damage."""
+    """Return a directory in whose first page the third of five messages is destroyed."""
     page = bytearray(b"".join(record(n) for n in range(1, 6)))
     at = spans(bytes(page))[2][0]
     page[at + 20 : at + 60] = b"\xff" * 40
@@ -53,7 +53,6 @@ def test_salvage_speaks_of_messages(tmp_path: Path) -> None:
 
 
 def test_what_to_do_next(tmp_path: Path) -> None:
-    """Stop, swap, verify, start: in this order, with the paths of this call; done, the directory is sound."""
     data, out = torn(tmp_path), tmp_path / "out"
     told = call("pages", "salvage", data, "--out", out).out
     steps = [told.find(word) for word in ("stop the broker", "mv ", "pagectl pages verify", "start the broker")]
@@ -79,7 +78,7 @@ def test_machines_get_the_numbers(tmp_path: Path) -> None:
 
 
 def test_ids_where_they_are_known(tmp_path: Path) -> None:
-    """The payload is broken behind its id: the id can be read."""
+    # The payload is damaged after the id, which can still be read.
     page = bytearray(b"".join(record(n) for n in range(41, 46)))
     _start, end = spans(bytes(page))[2]
     page[end - 13 : end - 9] = b"\xff" * 4  # queue count
@@ -92,7 +91,6 @@ def test_ids_where_they_are_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", ["verify", "outstanding", "ls"])
 def test_damage_is_told_in_messages(command: str, tmp_path: Path) -> None:
-    """How many behind it are not delivered, and that salvage gets them back."""
     answer = call("pages", command, torn(tmp_path))
     said = answer.out + answer.err
     assert answer.status == 1
@@ -128,7 +126,7 @@ def acknowledged(page: int, behind: int) -> int:
 
 
 def test_what_will_be_delivered_again(tmp_path: Path) -> None:
-    """Acknowledged messages behind a gap of unknown length lose their numbers: they come again, and it is said."""
+    # Acknowledged messages after a gap of unknown length lose their numbers, so they are delivered again.
     data = golden("scattered-acks").copy(tmp_path)
     cut_inside(pages_of(data)[1], 1, 40)
     again = acknowledged(2, 1)
@@ -171,8 +169,7 @@ def test_at_most_so_many_again_where_the_gap_is_not_understood(tmp_path: Path) -
 
 
 def test_one_page_at_a_time(tmp_path: Path) -> None:
-    """80 MiB of damaged pages, all of whose records lose their numbers, take what two pages take."""
-
+    # 80 MiB of damaged pages take as much memory as two pages.
     def damaged_pages(to: Path, count: int) -> Path:
         def page(first: int) -> bytes:
             return b"\xff" * 99 + b"".join(record(first + n, "x" * 1000) for n in range(480))  # about a megabyte
@@ -199,9 +196,9 @@ def test_a_full_disk_names_the_folder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["no permission", "nothing of it", "from an offset on"])
 def test_a_page_that_the_system_does_not_give(way: str, tmp_path: Path) -> None:
-    """It costs itself alone: what lies in front of the bad sector, and all that is not in this page, is there.
+    """Assert that only the unreadable part of the page is lost.
 
-    A page that only this user may not read is not lost: nothing is written.
+    Nothing is written if only this user may not read the page.
     """
     data, out = golden("scattered-acks").copy(tmp_path), tmp_path / "out"
     usual = call("pages", "decode", data, "--format", "jsonl").lines()
@@ -229,7 +226,7 @@ def test_a_page_that_the_system_does_not_give(way: str, tmp_path: Path) -> None:
 
 
 def test_what_lies_behind_a_bad_sector_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A record with a sector missing inside is lost, though both its marks stand; its neighbours are not."""
+    # The record has both its marks, but a sector inside is missing.
     page = tmp_path / BAD
     page.write_bytes(b"".join(record(n, "x" * 1000) for n in range(1, 6)))
     read = os.preadv
@@ -260,7 +257,7 @@ def test_a_pipe_in_place_of_a_page(tmp_path: Path) -> None:
 
 
 def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
-    """A second folder of the address holds one page that the first has as well, and one that it does not have."""
+    # A second folder of the address has a page that the first has, and one that it does not have.
     data, out = data_directory(tmp_path, {1: record(1) + record(2)}), tmp_path / "out"
     store(data / "paging", {1: record(1) + record(2), 2: record(3) + record(3)}, "a", OTHER_FOLDER)
     answer = call("pages", "salvage", data, "--out", out, "--format", "json")
@@ -273,7 +270,7 @@ def test_each_message_once_from_two_folders(tmp_path: Path) -> None:
 
 
 def test_a_page_larger_than_brokers_read_is_read_no_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file of ten gigabytes that nobody wrote, say: what stands at its begin is rescued."""
+    # Such a file was not written by a broker; its beginning may still be rescued.
     monkeypatch.setattr("pagefmt.change.salvage.store.LARGEST_FILE", 4096)
     data = data_directory(tmp_path, {1: record(1, "x") + record(2, "y")})
     (page,) = data.glob("paging/*/*.page")

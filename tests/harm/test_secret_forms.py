@@ -154,7 +154,7 @@ def test_an_unknown_value_is_no_fault(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_directories_of_the_environment_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands that work on a broker's data follow the environment, as the broker does."""
+    # Commands on a broker's data use environment variables, as the broker does.
     monkeypatch.setenv("DATA", str(tmp_path / "elsewhere"))
     (tmp_path / "elsewhere" / "paging").mkdir(parents=True)
     (tmp_path / "etc").mkdir()
@@ -174,6 +174,6 @@ LONG = {
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_long_texts_take_linear_time(text: str) -> None:
-    """Quadratic work would take minutes at these sizes."""
+    # Quadratic work would take minutes at these sizes.
     masked(text)
     masked(f"${{a:{text}")

@@ -53,7 +53,7 @@ NAMES = [
 FORMATS = ("text", "json", "sarif", "junit", "github", "gitlab")
 
 
-def all_that_is_said(path: Path) -> dict[str, str]:
+def all_outputs(path: Path) -> dict[str, str]:
     calls = {f"lint --format {form}": ("config", "lint", path, "--format", form) for form in FORMATS}
     calls |= {
         "effective": ("config", "effective", path, "a"),
@@ -73,7 +73,7 @@ def all_that_is_said(path: Path) -> dict[str, str]:
 
 
 def leaks(path: Path, secret: str = SECRET) -> list[str]:
-    return [name for name, said in all_that_is_said(path).items() if secret in said or json.dumps(secret)[1:-1] in said]
+    return [name for name, said in all_outputs(path).items() if secret in said or json.dumps(secret)[1:-1] in said]
 
 
 @pytest.mark.parametrize("ending", ["", TAIL], ids=["torn", "closed"])
@@ -122,7 +122,7 @@ def test_the_default_of_a_placeholder_is_not_quoted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("separator", ["?", ";", "&amp;"])
 def test_names_of_secrets_in_urls(separator: str, tmp_path: Path) -> None:
-    """Quoted by findings: the parameter beside it is none that the broker knows."""
+    # Findings quote the URL because of its unknown parameter ``bogus``.
     before = "" if separator == "?" else "?sslEnabled=true"
     urls = {name: f"tcp://0.0.0.0:61616{before}{separator}{name}={SECRET}-{name};bogus=1" for name in NAMES}
     acceptors = "\n".join(f'<acceptor name="{name}">{url}</acceptor>' for name, url in urls.items())
@@ -143,7 +143,7 @@ def test_names_of_secrets_as_elements_and_properties(tmp_path: Path) -> None:
 
 
 def test_a_line_without_a_secret_is_quoted(tmp_path: Path) -> None:
-    """Hiding everything would help nobody: what parses, and what surely holds no secret, is shown."""
+    # Hiding everything would help no one: text that parses and surely contains no secret is shown.
     path = tmp_path / "broker.xml"
     path.write_text(
         HEAD + '<address-settings><address-setting match="orders">\n<max-size-byte>10</max-size-byte>\n'

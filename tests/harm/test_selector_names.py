@@ -43,13 +43,12 @@ def test_a_name_that_nothing_has(command: str, selector: str, meant: str, tmp_pa
     ],
 )
 def test_no_remark_where_nothing_is_near(selector: str) -> None:
-    """A name that is right, or that is merely rare, gets none."""
     answer = call("pages", "decode", golden("scattered-acks").data(), "--where", selector, "--format", "jsonl")
     assert "did you mean" not in answer.err and not answer.out
 
 
 def test_a_name_that_no_message_has_is_told() -> None:
-    """As ``color = red`` has, which was to be ``color = 'red'``."""
+    # The user forgot the quotes of ``color = 'red'``.
     answer = call("pages", "decode", golden("multicast-acks").data(), "--where", "color = red", "--format", "jsonl")
     name, pages = answer.err.splitlines()
     assert name == "note: no message has a property 'red'" and not answer.out

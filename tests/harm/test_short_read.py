@@ -36,7 +36,7 @@ def large(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_cut_while_it_is_read(name: str, large: Path, tmp_path: Path) -> None:
-    """Reads behind 9 MB give nothing, as they do when somebody truncates the file."""
+    # Reads after 9 MB return nothing, as if the file was truncated.
     words = [word.format(out=tmp_path / "out") for word in COMMANDS[name]]
     extra = faults().reads("000000001.page", 9_000_000, 0)
     answer = pagectl("pages", words[0], large, *words[1:], extra=extra)
@@ -62,7 +62,7 @@ def test_offsets_are_of_the_file(at: int, form: str, large: Path) -> None:
 
 @pytest.mark.parametrize("at", [10, RECORDS - 200], ids=["first piece", "later"])
 def test_offsets_inside_of_a_message_are_of_the_file(at: int, large: Path) -> None:
-    """Properties are a block of their own: "at 1" means nothing to whoever looks at the file."""
+    # Properties are a block of their own, but offsets must refer to the file.
     page = pages_of(large)[0]
     start, end = spans(page.read_bytes())[at]
     broken = bytearray(record(at + 1, "x" * 2990, properties={"p": "v"}))
@@ -76,7 +76,6 @@ def test_offsets_inside_of_a_message_are_of_the_file(at: int, large: Path) -> No
 
 
 def test_a_body_that_is_cut_while_it_is_read_is_not_taken_for_whole(tmp_path: Path) -> None:
-    """Of a large message: less than was listed is no body to send, to search or to take a sum of."""
     (tmp_path / "7.msg").write_bytes(b"x" * 1000)
     file = LargeMessages(tmp_path).find(7)
     assert file is not None
@@ -89,7 +88,7 @@ def test_a_body_that_is_cut_while_it_is_read_is_not_taken_for_whole(tmp_path: Pa
 
 @pytest.mark.parametrize("size", [1 << 20, 5 << 20], ids=["cut", "growing"])
 def test_what_changes_its_size_while_it_is_copied(size: int, tmp_path: Path) -> None:
-    """Less is no copy; what is appended meanwhile is not waited for."""
+    # A shorter copy is an error; bytes appended while copying are ignored.
     path, to = tmp_path / "1.amq", tmp_path / "copy"
     path.write_bytes(b"x" * (3 << 20))
 

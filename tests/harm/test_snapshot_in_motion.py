@@ -98,7 +98,7 @@ def test_compact_plans_nothing_with_it(live: Path) -> None:
 
 
 def test_without_a_broker_they_were_never_committed(tmp_path: Path) -> None:
-    """The same directory with nobody at work is a crash: rolled back, and free."""
+    # Without a broker the directory is that of a crash: the transaction is rolled back, and its page is free.
     data = golden("scattered-acks").copy(tmp_path)
     last = pages_of(data)[-1]
     (last.parent / "000000009.page").write_bytes(record(9000, queues=(3,), tx=77_777, address="scatter"))
@@ -111,7 +111,7 @@ def test_without_a_broker_they_were_never_committed(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_file_that_went_between_listing_and_reading(name: str, gone: str, live: Path) -> None:
-    """The broker has compacted its journal, or finished a page: looked at again, and there is nothing to say."""
+    # The broker has compacted its journal or finished a page, so the directory is read again.
     status, out, err = asked(name, live, **faults().opens(gone, 1, 2))
     assert status == 0, (out, err)
     assert "No such file" not in out + err, (out, err)
@@ -133,7 +133,6 @@ def torn_journal(data: Path) -> None:
 @pytest.mark.parametrize("damage", [broken_page, torn_journal], ids=lambda each: each.__name__)
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("decode", "inspect", "disk usage")])
 def test_damage_where_nobody_writes_is_damage(name: str, damage: Callable[[Path], None], live: Path) -> None:
-    """In a page in front of the last, or in front of the last record of the journal."""
     damage(live)
     status, out, err = asked(name, live)
     assert status == 1, (out, err)
@@ -148,7 +147,7 @@ def acknowledged(data: Path, page: int, number: int) -> None:
 
 
 def test_the_journal_is_newer_than_the_pages(live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the listing of the pages and the reading of the journal a broker writes, acknowledges and deletes."""
+    # A broker writes, acknowledges and deletes between the listing of the pages and the reading of the journal.
     folder = pages_of(live)[0].parent
     whole = load_place(locate(live))
     (summary,) = [store.summary() for store in whole.stores()]
@@ -184,7 +183,7 @@ def test_a_page_that_is_deleted_while_it_is_looked_for(live: Path) -> None:
 
 @pytest.mark.parametrize("changes", [1, TRIES])
 def test_a_journal_that_does_not_stand_still(changes: int, live: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file gets a new number while it is read: it is read again, and given up in the end."""
+    # A file gets a new number while it is read; the journal is read again a limited number of times.
     left = [changes]
 
     def while_it_moves(listing: JournalListing) -> LoadedJournal:
@@ -253,7 +252,7 @@ def test_a_compaction_takes_no_message_away(
 def test_what_is_done_with_meanwhile_is_told(
     compacting: tuple[Path, Callable[[], None]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The broker has removed every message when its journal is read again."""
+    # The broker has removed every message when its journal is read again.
     data, _ = compacting
     place = locate(data)
     loaded = AllSources(place, load_place(place), MessageFilter())
@@ -266,7 +265,7 @@ def test_what_is_done_with_meanwhile_is_told(
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_nothing_is_opened_for_writing(name: str, live: Path, tmp_path: Path) -> None:
-    """Seen from the system's side."""
+    # strace shows how files are opened.
     import shutil as programs
 
     if programs.which("strace") is None:

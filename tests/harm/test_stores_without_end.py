@@ -108,7 +108,7 @@ def ends_by_signal(handler: type[BaseHTTPRequestHandler], words: list[str], numb
 @pytest.mark.parametrize("limits", [CallLimits(1.0, 1 << 40), CallLimits(60.0, 1 << 22)])
 @pytest.mark.parametrize("handler", [Endless, Same])
 def test_a_listing_without_end_has_a_limit(limits: CallLimits, handler: type[BaseHTTPRequestHandler]) -> None:
-    """In a process of its own: the call that is not waited for goes on."""
+    # The call runs in a process of its own, because the abandoned request continues.
     script = (
         "import sys\nfrom pagefmt.storage.stores import base\n"
         "from pagefmt.storage.interruptible_calls import CallLimits\n"

@@ -69,7 +69,6 @@ def test_a_note_of_made_files_removes_nothing_else(table: Path, tmp_path: Path, 
 
 
 def test_made_files_of_the_table_go(table: Path) -> None:
-    """The counterpart: what the run itself made is removed."""
     for name in ("m0.avro", "v2.metadata.json.new"):
         (table / "metadata" / name).write_text("of no use")
     left_over(table, MADE).write_text("metadata/m0.avro\nmetadata/v2.metadata.json.new\nmetadata/absent.avro\n")
@@ -138,7 +137,7 @@ def changed(table: Path, **more: Any) -> None:
 
 
 def test_metadata_names_no_code_and_no_other_place(iceberg: Path, spark_context: Any, tmp_path: Path) -> None:
-    """One table, so that Spark writes it once: each change is made to its metadata as it was."""
+    # Spark writes one table, and each change is made to its original metadata.
     from incremental_exports import night
 
     from pagefmt.table.table_content import LakeFormat

@@ -42,7 +42,7 @@ def test_outstanding_counts_what_is_delivered(directory: Path) -> None:
 
 
 def test_nobody_holds_the_pages_of_the_other(directory: Path) -> None:
-    """They stay until someone salvages them: unknown is wrong here, and so is a queue."""
+    # They stay until a salvage: neither "unknown" nor a queue's name would be right.
     found = stores(directory, "outstanding")
     (other,) = set(found) - {read_by_the_broker(directory)}
     assert all(page["held_by"] in ([], None) for page in found[other]["pages"])
@@ -63,7 +63,7 @@ def test_decode_outstanding(directory: Path) -> None:
 
 
 def test_compact_frees_nothing_in_the_other(directory: Path) -> None:
-    """What it would be is not known: which of them a broker reads next time is left to the file system."""
+    # The file system decides which of the folders a broker reads next time.
     plan = json_of(call("pages", "compact", directory, "--format", "json"))
     assert all(not store["steps"] for store in plan["stores"])
 

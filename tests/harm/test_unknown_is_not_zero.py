@@ -173,7 +173,6 @@ def test_ls_in_words(kind: Unknown, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @EACH
 def test_ls_as_table(kind: Unknown, tmp_path: Path) -> None:
-    """An empty cell is not a number."""
     import csv
 
     answer = asked("pages", "ls", made(kind, tmp_path), "--format", "csv")
@@ -233,7 +232,6 @@ def test_tables_do_not_say_that_nothing_waits(kind: Unknown, tmp_path: Path) -> 
 
 @EACH
 def test_the_spark_source_says_the_same(kind: Unknown, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Rows as its tasks give them, without a cluster."""
     source = pytest.importorskip("pagefmt.spark.source", reason="the extra pagectl[spark] is not installed")
     from pagefmt.spark.options import SourceOptions
 
@@ -247,7 +245,7 @@ def test_the_spark_source_says_the_same(kind: Unknown, tmp_path: Path, caplog: p
 
 @pytest.mark.parametrize("spoil", [no_address, zeroed_bindings, garbage_journal], ids=lambda spoil: spoil.__name__)
 def test_export_tells_it(spoil: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a status of 1, as the others; the job itself is not run."""
+    # Spark's job is replaced.
     table = pytest.importorskip("pagefmt.spark.table", reason="the extra pagectl[spark] is not installed")
     from contextlib import nullcontext
 
@@ -304,7 +302,6 @@ def test_nothing_piles_up_behind_the_one_error(kind: Unknown, tmp_path: Path) ->
 
 @EACH
 def test_salvage_does_not_call_it_well(kind: Unknown, tmp_path: Path) -> None:
-    """It rescues, or it says what it could not look at; "no folder is orphaned" it does not know."""
     answer = asked("pages", "salvage", made(kind, tmp_path), "--out", tmp_path / "out")
     assert "no folder is orphaned" not in answer.err
     gives_the_reason(kind, answer.out + answer.err)
@@ -325,7 +322,6 @@ def test_salvage_does_not_call_it_well(kind: Unknown, tmp_path: Path) -> None:
     ],
 )
 def test_what_needs_no_acknowledgements_goes_on(kind: Unknown, words: str, tmp_path: Path) -> None:
-    """And what needs them says so, with nothing in its answer that is taken for all there is."""
     group, name, *rest = words.format(out=tmp_path / "x").split()
     answer = asked(group, name, made(kind, tmp_path), *rest)
     if name in ("inspect", "seal"):
@@ -369,7 +365,7 @@ def rows(data: Path) -> list[dict[str, Any]]:
 
 
 def test_a_fresh_broker_without_acknowledgements_is_known(tmp_path: Path) -> None:
-    """An empty but sound journal says that nothing is acknowledged: that is not unknown."""
+    # An empty, sound journal says that nothing is acknowledged, which is not unknown.
     answer = asked("pages", "ls", golden("basic").copy(tmp_path), "--format", "json")
     (row,) = json_of(answer)["stores"]
     assert (row["outstanding"], row["condition"], answer.status) == (50, "ok", 0)

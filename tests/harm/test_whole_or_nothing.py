@@ -90,7 +90,7 @@ def inputs(tmp_path: Path) -> Path:
 
 
 def there(inputs: Path) -> Path:
-    """Where the output goes, empty."""
+    """Create an empty folder for the output, and return it."""
     folder = inputs.parent / "there"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -106,7 +106,10 @@ def carried_out(output: Output, inputs: Path) -> tuple[Answer, dict[str, tuple[o
 
 
 def stopped(output: Output, inputs: Path, do: int, most: int = MOST) -> None:
-    """At each of some instants: nothing, or all of it, under the name; the next run gets there, and leaves no rest."""
+    """Stop a command at some of its changes, and assert that its output is whole or absent.
+
+    Assert also that the next run completes and leaves no other files.
+    """
     usual, whole = carried_out(output, inputs)
     folder = there(inputs)
     changes = changes_of(output.call(inputs), folder, inputs.parent)
@@ -173,7 +176,10 @@ class RandomKills:
         self.killed = 0
 
     def start(self, words: Sequence[str | Path], begun: Callable[[], object] | None = None) -> None:
-        """``begun``: the instant is one behind that at which this is true, for commands that take long to get there."""
+        """Run a command, and kill it at a random instant.
+
+        ``begun``: kill it after this is true, for commands that take long to begin their changes.
+        """
         running = started(*words, env=self.env)
         while begun is not None and not begun() and running.poll() is None:
             time.sleep(0.002)
@@ -242,7 +248,7 @@ def test_killed_a_hundred_times_in_place(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("number", [1, 4])
 @pytest.mark.parametrize("error", [ENOSPC, EIO], ids=["full disk", "failing disk"])
 def test_the_disk_of_an_export_fails(error: int, number: int, inputs: Path) -> None:
-    """In the program, its Java and its tasks: each counts its own changes."""
+    # Program, Java and tasks each count their own changes.
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     folder = there(inputs)
     words = ["export", inputs / "data", "--to", folder / "table", "--master", "local[1]"]
@@ -255,7 +261,7 @@ def test_the_disk_of_an_export_fails(error: int, number: int, inputs: Path) -> N
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_an_export_killed_a_hundred_times(inputs: Path) -> None:
-    """Every other time when it has begun to write. What is killed is the program; its Java ends, too."""
+    # Every other kill waits for the first written file. The program is killed; its Java ends as well.
     pytest.importorskip("pyspark", reason="the extra pagectl[spark] is not installed")
     folder = inputs.parent / "there"
     words = ["export", inputs / "data", "--to", folder / "table", "--master", "local[1]"]
@@ -281,7 +287,7 @@ def test_an_export_killed_a_hundred_times(inputs: Path) -> None:
 
 
 def rows_in(table: Path) -> list[str]:
-    """Of a whole table, with nothing beside the parts."""
+    """Return the rows of a table, and assert that its folder has only parts and ``_SUCCESS``."""
     assert {path.suffix or path.name for path in table.iterdir()} == {".parquet", "_SUCCESS"}
     import pyarrow.parquet as pq
 
@@ -341,7 +347,7 @@ def test_a_change_in_place_is_finished_by_the_next_run(name: str, do: int, tmp_p
 
 
 def content(data: Path) -> dict[str, object]:
-    """All but the times that stand in the backup's list."""
+    """Return the snapshot of a directory without the backup's list, which contains times."""
     return {name: what for name, what in snapshot(data).items() if not name.endswith("list.jsonl")}
 
 

@@ -11,7 +11,7 @@ from program import call
 SECTOR = 512
 
 
-def said(data: Path) -> list[dict[str, str]]:
+def sector_findings(data: Path) -> list[dict[str, str]]:
     answer = call("pages", "verify", data, "--format", "jsonl")
     no_trace(answer)
     return [line for line in answer.lines() if "zero" in str(line.get("check")) or "sector" in str(line.get("check"))]
@@ -26,13 +26,13 @@ def with_hole(tmp_path: Path, start: int, size: int, text: str = "x" * 4000) -> 
 
 @pytest.mark.parametrize("size", [SECTOR, 4096])
 def test_a_lost_sector_is_told(size: int, tmp_path: Path) -> None:
-    (finding,) = said(with_hole(tmp_path, SECTOR, size))
+    (finding,) = sector_findings(with_hole(tmp_path, SECTOR, size))
     assert finding["severity"] in ("notice", "warning")
     assert "000000001.page" in finding["place"] and "512" in finding["detail"], finding
 
 
 def test_the_message_is_named(tmp_path: Path) -> None:
-    (finding,) = said(with_hole(tmp_path, 1024, SECTOR))
+    (finding,) = sector_findings(with_hole(tmp_path, 1024, SECTOR))
     assert "message 2" in finding["detail"] and "1024" in finding["detail"], finding
 
 
@@ -40,25 +40,25 @@ def test_one_remark_for_many(tmp_path: Path) -> None:
     page = bytearray(b"".join(record(n, "x" * 4000) for n in range(1, 11)))
     for at in range(1024, len(page) - 9000, 8192):
         page[at : at + SECTOR] = bytes(SECTOR)
-    found = said(data_directory(tmp_path, {1: bytes(page)}))
+    found = sector_findings(data_directory(tmp_path, {1: bytes(page)}))
     assert 1 <= len(found) <= 2
 
 
 @pytest.mark.parametrize("start", [515, 700])
 def test_zeros_that_lie_elsewhere_are_somebodys(start: int, tmp_path: Path) -> None:
-    """Not 513: every second byte of the text is zero, and the bytes would be those of a lost sector."""
-    assert said(with_hole(tmp_path, start, SECTOR)) == []
+    # Start 513 is left out: every second byte of the text is zero, so it would equal a lost sector.
+    assert sector_findings(with_hole(tmp_path, start, SECTOR)) == []
 
 
 @pytest.mark.parametrize(
     "name", ["basic", "core-types", "large-core", "amqp-sections", "mixed-protocols", "one-per-page"]
 )
 def test_what_brokers_wrote_has_none(name: str) -> None:
-    assert said(golden(name).data()) == []
+    assert sector_findings(golden(name).data()) == []
 
 
 def test_a_body_of_zeros_is_one(tmp_path: Path) -> None:
-    """Bytes messages of nothing but zeros are sent; a sector that is lost has something beside it."""
+    # Clients send bodies of nothing but zeros; a lost sector has other bytes beside it.
     data = data_directory(tmp_path, {1: record(1, "\0" * 4000)})
-    assert said(data) == [] or all(finding["severity"] == "notice" for finding in said(data))
+    assert sector_findings(data) == [] or all(finding["severity"] == "notice" for finding in sector_findings(data))
     assert len(pages_of(data)) == 1

@@ -29,7 +29,7 @@ def letters(thing: str) -> Iterator[tuple[str, int]]:
 
 
 def taken(jobs: int, sizes: list[int] = LARGE) -> tuple[list[str], set[int]]:
-    """All letters, and the processes that gave them."""
+    """Return all letters, and the ids of the processes that made them."""
     with ahead(letters, THINGS, sizes, jobs) as results:
         found = [each for thing in THINGS for each in results(thing)]
     return [letter for letter, _ in found], {pid for _, pid in found}
@@ -111,7 +111,7 @@ Sent = tuple[int, PassedBytes, list[bytes], PassedBytes]
 
 
 def sent(seed: int) -> Iterator[Sent]:
-    """Results of few and many bytes, also more than fit on the shelf, with the process that they are of."""
+    """Yield random results, some too large for the shelf, each with the id of the process that made it."""
     random = Random(seed)
     for n in range(random.randrange(12)):
         first, second = (random.randbytes(random.choice((0, 10, 999, 1001, 4000, 9999, 10_000, 10_001))) for _ in "ab")
@@ -157,7 +157,6 @@ def test_bytes_of_what_cannot_be_sent_take_no_room() -> None:
 
 @pytest.mark.usefixtures("_short_shelf")
 def test_who_waits_for_room_ends_with_the_taker(tmp_path: Path) -> None:
-    """Killed, so that it can stop nobody."""
     pids = tmp_path / "pids"
 
     def work(n: int) -> Iterator[PassedBytes]:
@@ -195,7 +194,7 @@ def test_a_process_that_is_killed_is_an_error_that_says_so() -> None:
 
 
 def test_a_signal_while_a_killed_process_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where both were ended at once: what comes of it is what the signal raises."""
+    # Both processes may be signalled at once; the outcome is that of the signal.
     real, calls = os.waitpid, [0]
 
     def interrupted(pid: int, options: int) -> tuple[int, int]:
@@ -216,7 +215,7 @@ def test_a_signal_while_a_killed_process_is_waited_for(monkeypatch: pytest.Monke
 def test_a_signal_to_a_new_process_does_not_end_the_program_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, number: signal.Signals
 ) -> None:
-    """It would tidy up there what the others still work on."""
+    # The handler would delete files that the other processes still use.
     real, here = os.fork, os.getpid()
 
     def forked() -> int:
@@ -242,7 +241,7 @@ def test_a_signal_to_a_new_process_does_not_end_the_program_there(
 
 
 def test_the_system_ends_them_before_who_takes_their_results() -> None:
-    """Of processes that are short of memory: so that somebody is left to tell it."""
+    # If memory is short, the parent must survive to report it.
     with ahead(lambda _: [int(Path("/proc/self/oom_score_adj").read_text())], range(20), LARGE, 2) as results:
         here, *others = [score for n in range(20) for score in results(n)]
     assert min(others) >= 900 > here

@@ -42,7 +42,7 @@ def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, 
 
 
 def checked_zst(content: bytes) -> bytes:
-    """As ``zstd`` makes it."""
+    """Compress with a checksum of the content, as the program ``zstd`` does."""
     return zstandard.ZstdCompressor(write_checksum=True).compress(content)
 
 
@@ -73,7 +73,7 @@ def archive(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
 
 
 def inside(path: Path) -> list[str]:
-    """Regular files of an archive."""
+    """List the regular files of an archive."""
     found: list[str] = []
     folders = [any_path(path)]
     while folders:
@@ -87,7 +87,7 @@ def inside(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("form", ["tar", "tar.gz", "tar.zst"])
 def test_names_are_taken_as_tar_takes_them(tmp_path: Path, form: str) -> None:
-    """And nothing is made on the disk, wherever a name leads."""
+    # Nothing is written to the disk, wherever a name leads.
     names = ("/etc/paging/1.page", "../../paging/2.page", "a/../../paging/3.page", "./paging//4.page", "paging/..")
     path = tar(tmp_path / f"x.{form}", *map(regular, names))
     before = sorted(tmp_path.parent.rglob("*"))
@@ -170,7 +170,7 @@ def test_numbers_that_cannot_be_are_told(tmp_path: Path, headers: dict[str, str]
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "zip"])
 def test_a_page_does_not_hide_behind_what_lies_below_its_name(tmp_path: Path, ending: str) -> None:
-    """Neither by its name nor as a folder: which of the two is meant nobody knows."""
+    # Two members have names of which one is a folder of the other, and it is unclear which is meant.
     members = [regular("paging/x/000000001.page"), regular("paging/x/000000001.page/below")]
     for turn, given in enumerate((members, members[::-1])):
         path = archive(tmp_path / f"{turn}.{ending}", *given)
@@ -192,7 +192,7 @@ def test_a_directory_that_is_a_link_is_not_taken_for_missing(tmp_path: Path) -> 
 
 
 def test_what_is_not_whole_is_refused(tmp_path: Path) -> None:
-    """Never a shorter list of pages."""
+    # The list of pages must never be shorter than the archive's.
     members = [regular(f"paging/x/{n}.page") for n in range(1, 9)]
     for ending in ("tar", "tar.gz", "tar.zst", "tar.xz", "zip"):
         whole = archive(tmp_path / f"whole.{ending}", *members)
@@ -214,7 +214,7 @@ def test_a_tar_that_is_cut_between_members_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["tar", "tar.gz", "tar.bz2", "tar.zst", "tar.xz"])
 def test_archives_put_together_are_refused(ending: str, tmp_path: Path) -> None:
-    """Of one behind another tar unpacks the first alone, which would be half of a broker."""
+    # tar unpacks only the first of two concatenated archives, which would be half of a broker.
     parts = [tar(tmp_path / f"{n}.{ending}", regular(f"paging/x/{n}.page")).read_bytes() for n in (1, 2)]
     path = tmp_path / f"both.{ending}"
     path.write_bytes(b"".join(parts))
@@ -227,7 +227,7 @@ def test_archives_put_together_are_refused(ending: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["tar.gz", "tar.bz2", "tar.zst", "tar.xz"])
 def test_a_stream_is_read_to_its_sums(ending: str, tmp_path: Path) -> None:
-    """What is damaged behind the last page says that a page may be, and so does what follows the stream."""
+    # Damage after the last page makes the pages doubtful, and so do bytes after the stream.
     path = tar(tmp_path / f"x.{ending}", regular("paging/x/1.page", os.urandom(300_000)))
     raw = path.read_bytes()
     for wrong in (raw[:-8] + bytes([raw[-8] ^ 1]) + raw[-7:], raw[:-1], raw + b"something else"):
@@ -249,7 +249,6 @@ def test_capitals_in_an_ending_make_no_difference(tmp_path: Path) -> None:
 
 
 def test_what_is_packed_is_no_page(tmp_path: Path) -> None:
-    """Nor taken for what its name says."""
     raw = tar(tmp_path / "x.tar", regular("paging/x/1.page")).read_bytes()
     packed = {"gzip": gzip.compress(raw), "bz2": bz2.compress(raw), "tar": raw, "7-Zip": b"7z\xbc\xaf" + bytes(99)}
     for form, content in packed.items():
@@ -307,7 +306,7 @@ def test_a_zip_of_a_version_to_come_is_refused(tmp_path: Path) -> None:
 
 
 def test_zips_put_together_are_refused(tmp_path: Path) -> None:
-    """Of one behind another unzip takes the last alone; a program in front that unpacks it is none."""
+    # unzip takes only the last of two concatenated archives; a self-extracting program before one is no archive.
     parts = []
     for n in (1, 2):
         with zipfile.ZipFile(tmp_path / f"{n}.zip", "w") as out:
@@ -343,7 +342,7 @@ def test_an_encrypted_zip_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_zip_with_pages_that_python_cannot_unpack_is_refused(tmp_path: Path) -> None:
-    """As Windows makes it of large files; whatever else is in it does no harm."""
+    # Windows creates such archives of large files. Other files in it do no harm.
     path = tmp_path / "x.zip"
     for name, refused in (("paging/x/1.page", True), ("log/huge.txt", False)):
         with zipfile.ZipFile(path, "w") as out:
@@ -360,7 +359,7 @@ def test_a_zip_with_pages_that_python_cannot_unpack_is_refused(tmp_path: Path) -
 
 
 def test_a_huge_header_fills_no_memory(tmp_path: Path) -> None:
-    """A long name of 300 MiB, in 10 kB of zstd."""
+    # The header is a long name of 300 MiB, in 10 kB of zstd.
     head = tarfile.TarInfo("././@LongLink")
     head.type, head.size = tarfile.GNUTYPE_LONGNAME, 300 << 20
     path = tmp_path / "x.tar.zst"
@@ -393,7 +392,7 @@ def test_a_bomb_is_refused_before_it_fills_the_disk(tmp_path: Path, monkeypatch:
 def test_what_unpacks_into_more_than_any_backup_is_refused(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By what headers say, before it is unpacked: pages, other files, and files without end."""
+    # Headers show the sizes before anything is unpacked.
     for most, member in (("RATIO_FROM", "paging/x/1.page"), ("RATIO_FROM", "log/x.txt"), ("MOST_MEMBERS", "log/x.txt")):
         path = tmp_path / f"{most}-{member.replace('/', '-')}.{ending}"
         if ending == "zip":
@@ -426,7 +425,7 @@ def test_headers_without_end_are_no_archive(tmp_path: Path) -> None:
 
 
 def test_streams_of_xz_follow_one_another(tmp_path: Path) -> None:
-    """As pxz writes them, with padding between."""
+    # pxz writes such archives, with padding between the streams.
     raw = tar(tmp_path / "x.tar", regular("paging/x/000000001.page", bytes(range(256)) * 999)).read_bytes()
     path = tmp_path / "x.tar.xz"
     path.write_bytes(b"".join(lzma.compress(raw[at : at + 70_000]) + bytes(8) for at in range(0, len(raw), 70_000)))
@@ -445,7 +444,7 @@ def test_the_temporary_file_has_no_name(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_a_process_has_unpacked_others_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As long as it keeps it; else each unpacks for itself."""
+    # Others read it as long as the process keeps it; then each unpacks for itself.
     members = [regular(f"paging/x/{n:09d}.page", bytes([n]) * 70_000) for n in (3, 1, 2)]
     path, plain = tar(tmp_path / "x.tar.xz", *members), tar(tmp_path / "x.tar", *members)
 

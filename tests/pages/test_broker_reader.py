@@ -56,7 +56,7 @@ NEWER = [path for path in damage_verdicts("pages") if EDITION_OF[path.parent.nam
 
 @pytest.mark.parametrize("archive", NEWER, ids=lambda path: f"{path.parent.name}/{path.name[:-8]}")
 def test_routes_are_what_the_broker_hands_out(archive: Path) -> None:
-    """Where its reader did not throw, and stops by these rules (2.8.0 and later)."""
+    # This holds if the broker's reader did not throw and stops by these rules (2.8.0 and later).
     root = unpacked(archive)
     verdict = json.loads((root / "verdict.json").read_text("utf-8"))
     for item in verdict["items"]:

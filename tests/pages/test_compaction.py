@@ -106,7 +106,6 @@ ACKED = GoldenCase("2.56.0", "scattered-acks")
 
 @pytest.mark.parametrize("block", [1, 500, 10_000])
 def test_a_rewritten_page_record_by_record(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every choice of dead records, in blocks of any size: stubs where they were, all others byte for byte."""
     monkeypatch.setattr(apply_module, "BLOCK", block)
     store = GoldenCase("2.56.0", "basic").data() / "paging"
     path = max(store.rglob("*.page"), key=lambda page: page.stat().st_size)
@@ -172,7 +171,7 @@ class Clock:
 
 
 def test_a_journal_that_changes_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Journals are looked at again when a look has cost a twentieth of the time: here after two steps."""
+    # Journals are checked again when a check costs a twentieth of the time: here after two steps.
     place, data = dead(ACKED, tmp_path)
     plan = make_plan(place)
     steps = list(plan.steps())
@@ -204,7 +203,7 @@ def test_what_no_compaction_is_sound_for(tmp_path: Path) -> None:
 
 
 def test_pages_that_no_queue_needs(tmp_path: Path) -> None:
-    """An empty page in the middle goes where the edition allows holes, else only at the front."""
+    # Some editions allow missing pages in the middle; others only at the front.
     place, data = dead(GoldenCase("2.56.0", "basic"), tmp_path)
     pages = sorted(data.rglob("*.page"))
 
@@ -242,7 +241,7 @@ def test_unknown_transactions_may_stay() -> None:
 
 
 def test_a_record_that_hides_others_is_not_replaced(tmp_path: Path) -> None:
-    """A broker takes it for one record; to replace it would lose what lies inside."""
+    # A broker reads it as one record, so replacing it would lose the records inside.
     place, data = dead(ACKED, tmp_path)
     page = sorted(data.rglob("*.page"))[0]
     assert page in {step.path for step in make_plan(place).steps()}

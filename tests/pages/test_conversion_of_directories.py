@@ -82,7 +82,7 @@ DEFINITIONS = (
 def directory(
     where: Path, definitions: Iterable[JournalRecord] = DEFINITIONS, messages: Iterable[JournalRecord] = ()
 ) -> Path:
-    """As HornetQ names its files."""
+    """Write a data directory with the file names of HornetQ."""
     for name in ("journal", "bindings", "paging"):
         (where / name).mkdir(parents=True)
     write_journal(where / "bindings", "hornetq-bindings-{}.bindings", definitions)

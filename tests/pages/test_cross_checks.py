@@ -67,7 +67,7 @@ def test_nothing_is_invented(case: GoldenCase) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_message_counts_at_start(case: GoldenCase) -> None:
-    """Up to 2.27 by the counter records, from 2.28 on by a recount: equal to what the broker said after its start."""
+    # Brokers use counter records up to 2.27, and count again at the start from 2.28 on.
     edition, state = EDITIONS[case.version], state_of(case.data())
     stored = counters(state.journal)
     pages: dict[int, dict[str, int]] = {}
@@ -300,7 +300,6 @@ def test_beside_a_running_broker(name: str, tmp_path: Path, monkeypatch: pytest.
 def test_what_is_older_than_the_last_journal_file_is_not_in_motion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same torn record and the same prepared transaction, and a file with records behind them."""
     monkeypatch.setattr("pagefmt.outstanding.state.running_broker", lambda journal: 1)
     for name in ("torn-record", "prepared-transaction"):
         base, mutate, _ = MUTATIONS[name]

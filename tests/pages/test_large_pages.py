@@ -23,7 +23,7 @@ ARCHIVES = damage_verdicts("pages")
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every page is large."""
+    """Let every page be read as a large one."""
     monkeypatch.setattr(files, "WHOLE", 0)
     monkeypatch.setattr(files, "_AHEAD", 4096)
 

@@ -97,7 +97,7 @@ def test_a_core_message_is_converted_where_it_cannot_go_as_it_is() -> None:
 
 
 def test_a_compressed_body_is_inflated_where_it_is_converted(tmp_path: Path) -> None:
-    """Also where compression has made a large message a small one."""
+    # Compression may have made a large message a small one.
     root = unpacked(GOLDEN / "2.28.0" / "large-compressed.tar.zst") / "data"
     place = within(root)
     state = load_place(place)
@@ -130,7 +130,7 @@ def test_what_is_no_amqp_is_known() -> None:
 
 @pytest.mark.parametrize("life", sorted((GOLDEN / "lives").glob("*.tar.zst")), ids=lambda path: path.name)
 def test_the_order_is_the_same_at_any_time(life: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that goes on finds the messages that the one before sent, though more of them are due by now."""
+    # A run that continues must find the messages that the one before sent, though more are due by now.
     place = within(unpacked(life) / "data")
     found = []
     for now in (1.0, 4e9):

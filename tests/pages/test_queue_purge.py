@@ -65,7 +65,6 @@ def test_what_is_left_is_what_the_others_have(case: GoldenCase, tmp_path: Path) 
 
 @pytest.mark.parametrize("queue", ["paged", "orders", "news.all", "EXPIRY", "state", "ring"])
 def test_a_selector_chooses_in_journal_and_pages(queue: str, tmp_path: Path) -> None:
-    """Large, scheduled, AMQP and shared messages among them."""
     data, where = LIVES.data(), "color = 'red'"
     every, red = waiting(data, queue), waiting(data, queue, "--where", where)
     assert red and len(red) < len(every)
@@ -84,7 +83,7 @@ def test_a_selector_chooses_in_journal_and_pages(queue: str, tmp_path: Path) -> 
 
 
 def test_old_messages_alone(tmp_path: Path) -> None:
-    """Those without a time stay."""
+    # Messages without a time stay.
     data = LIVES.data()
     lines = call("messages", "find", data, "--queue", "orders", "--outstanding", "--format", "jsonl").lines()
     dated = sum(line["timestamp"] > 0 for line in lines)
@@ -101,7 +100,6 @@ def test_old_messages_alone(tmp_path: Path) -> None:
 
 
 def test_a_message_that_others_hold_is_acknowledged_and_stays_for_them(tmp_path: Path) -> None:
-    """In pages and in the journal."""
     data = golden("multicast-acks").data()
     plan = json_of(call("queue", "purge", data, "red.news", "--all", "--format", "json"))
     assert plan["acknowledged"] > 0 and not plan["done"]
@@ -117,10 +115,7 @@ def test_a_message_that_others_hold_is_acknowledged_and_stays_for_them(tmp_path:
 
 
 def test_messages_of_other_queues_alone_are_not_selected(tmp_path: Path) -> None:
-    """A page that does not name the queue, but one with a greater id that waits for messages in it.
-
-    It is long enough to be read in columns.
-    """
+    # The page does not name the queue but one with a greater id, and is long enough to be read in columns.
     data = golden("multicast-acks").copy(tmp_path)
     queue = next(each for each in load_bindings(data / "bindings").queues.values() if each.name == "part.news")
     page = next(path for path in data.glob("paging/*/*.page") if int(path.stem) == 11)
@@ -144,7 +139,7 @@ def test_ids_of_new_records_are_given_to_nothing_else(tmp_path: Path) -> None:
 
 
 def test_counters_lose_the_messages(tmp_path: Path) -> None:
-    """Brokers up to 2.27 believe them."""
+    # Brokers up to 2.27 rely on the counters.
     data = GoldenCase("2.10.1", "topic-acks").data()
     place = within(data)
     plan = plan_purge(place, "news.scattered", parse("seq < 40"), Edition.ARTEMIS_2_10)

@@ -34,7 +34,10 @@ def journals(place: DataLocation) -> tuple[MessageJournal, Bindings]:
 
 
 def records(journal: MessageJournal, queue: int, gone: frozenset[int]) -> list[Any]:
-    """All surviving and prepared records but those of a queue, and of messages that go; in order."""
+    """Return all surviving and prepared records in order.
+
+    Page transactions are left out, and so are the records of ``queue`` and of the messages ``gone``.
+    """
     columns = journal.loaded.columns
     rows = [("", row) for row in journal.loaded.rows]
     rows += [(branch.xid.hex(), row) for branch in journal.loaded.prepared for row in (*branch.rows, *branch.deletes)]
@@ -77,7 +80,7 @@ def test_what_is_left_is_what_the_others_have(case: GoldenCase, tmp_path: Path) 
 
 
 def test_page_transactions_lose_the_share_of_the_queue() -> None:
-    """Five transactions of 5 messages to each of two queues are partly consumed; the other queue's share stays."""
+    # Five transactions of 5 messages to each of two queues are partly consumed.
     state = load_place(within(golden("tx-across-pages").data()))
     assert state.bindings is not None
     (queue,) = (each for each in state.bindings.queues.values() if not each.flag("internal"))

@@ -97,7 +97,7 @@ def core(kind: int, body: bytes, *entries: Property) -> CoreMessage:
 
 
 def test_properties_are_values_by_name_and_types_that_json_does_not_show() -> None:
-    """Of a name that comes twice the last value counts, and its type with it."""
+    # If a name comes twice, the last value and its type count.
     entries = [
         ("twice", TypedValue(ValueKind.LONG, 1)),
         ("b", TypedValue(ValueKind.BOOLEAN, True, 1)),
@@ -179,7 +179,7 @@ def test_long_strings_and_lone_surrogates() -> None:
 
 
 def test_the_example_of_the_format_description() -> None:
-    """2.44.0: text message 1001 to "orders", body "hi", n=7, color="red", queue 7; and the same from 1.5.6."""
+    # The record is 2.44.0's: text message 1001 to "orders", body "hi", n=7, color="red", queue 7; the other is 1.5.6's.
     head = "ffffffffffffffff00"
     block = (
         "00000000000003e9010000000c6f0072006400650072007300 00 03 {} 0000000000000000 0000018bcfe56800 04"

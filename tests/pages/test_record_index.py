@@ -48,7 +48,6 @@ def test_frames_and_damage_are_those_of_the_reference(case: GoldenCase, monkeypa
 
 
 def test_what_was_passed_can_be_asked_for(tmp_path: Path) -> None:
-    """Long before the end of a large page; memory keeps to so many offsets."""
     page = made(tmp_path, b"".join(message(n, "a", "x" * 2000) for n in range(4000)))
     index = RecordIndex(page)
     steps = index.scan()

@@ -40,7 +40,7 @@ NOT_SEEN = {("journal-mix", "main journal file gone")}
 
 
 def waiting(place: DataLocation) -> dict[int, Counter[int]]:
-    """By queue the ids of the messages that it would be given, by the readers alone."""
+    """Count by queue id the messages that the readers find outstanding in pages and journal."""
     state = load_place(place)
     found: dict[int, Counter[int]] = defaultdict(Counter)
     for store in state.stores():
@@ -164,7 +164,7 @@ def test_what_a_broken_compaction_left_is_set_aside(tmp_path: Path) -> None:
 
 
 def test_a_folder_under_the_name_of_a_journal_file_is_left_out(tmp_path: Path) -> None:
-    """No broker would start on the result."""
+    # No broker would start on a directory with it.
     data = GoldenCase("2.56.0", "tx").copy(tmp_path)
     (data / "bindings" / "activemq-bindings-99.bindings").mkdir()
     new = tmp_path / "new"
@@ -174,7 +174,7 @@ def test_a_folder_under_the_name_of_a_journal_file_is_left_out(tmp_path: Path) -
 
 
 def test_what_looks_like_records_takes_no_memory(tmp_path: Path) -> None:
-    """A file without a header, with two million places at which a record could begin."""
+    # The file has no header, and two million places at which a record could begin.
     data = GoldenCase("2.56.0", "tx").copy(tmp_path)
     noise = b"\x0b\xff\xff\xff\xff" * (2 << 20)
     (data / "journal" / "activemq-data-99.amq").write_bytes(bytes(16) + noise)
@@ -197,11 +197,11 @@ def test_a_folder_without_any_directory_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["page of noise", "page put aside"])
 def test_a_prepared_transaction_names_no_page_that_is_gone(way: str, tmp_path: Path) -> None:
-    """HornetQ 2.3 does not start on it."""
+    # HornetQ 2.3 does not start on such a transaction.
     case = GoldenCase("hornetq-2.3.25", "tx")
 
     def in_doubt(data: Path) -> set[int]:
-        """Pages in which prepared transactions acknowledge."""
+        """Return the pages in which prepared transactions acknowledge."""
         index = load_place(within(data)).journal.in_doubt_acks
         return {page for _, page in index.pages()}
 

@@ -79,7 +79,7 @@ def waiting(data: Path) -> dict[str, list[int]]:
 
 
 def salvaged(data: Path, out: Path) -> dict[str, object]:
-    """Salvage, and put the result in the place of what was damaged."""
+    """Salvage the pages, replace the damaged folders by the results, and return the store's report."""
     answer = call("pages", "salvage", data, "--out", out, "--format", "json")
     assert answer.status in (0, 1), answer.err
     for folder in out.iterdir():
@@ -157,7 +157,7 @@ def test_what_moves_belongs_to_no_transaction_that_is_committed(name: str, whole
 
 
 def transactions(path: Path) -> dict[int, int]:
-    """By message."""
+    """Return the transaction of each message of a page, by message id."""
     with open_page(path) as page:
         return {route[5]: route[3] for route in page.routes()}
 
@@ -183,7 +183,6 @@ def test_a_folder_without_an_address_gets_the_one_of_its_records(tmp_path: Path)
 
 
 def test_folders_of_one_address_become_one(tmp_path: Path) -> None:
-    """What only the second folder has comes behind the last page; what both have stays where it was."""
     data = CASE.copy(tmp_path)
     store, before = the_store(data), waiting(data)
     pages = pages_of(store)
@@ -263,7 +262,6 @@ def test_calls_that_make_no_sense(tmp_path: Path) -> None:
     "archive", golden_cases.damage_verdicts("pages"), ids=lambda path: f"{path.parent.name}-{path.name[6:-8]}"
 )
 def test_pages_of_the_damage_corpus(archive: Path) -> None:
-    """Never less than the broker's reader got, and what comes out reads to its last byte."""
     folder = golden_cases.unpacked(archive)
     layout = Layout.OLD if archive.parent.name.startswith(("hornetq", "artemis-1")) else Layout.NEW
     items = json.loads((folder / "verdict.json").read_text("utf-8"))["items"]
@@ -288,5 +286,5 @@ def test_pages_of_the_damage_corpus(archive: Path) -> None:
     ],
 )
 def test_numbers_of_pages_that_were_put_aside(name: str, number: int) -> None:
-    """They are Java ints; what is none counts as the first page."""
+    # Page numbers are Java ints; any other name counts as the first page.
     assert _number_in(name) == number

@@ -65,7 +65,7 @@ class _FieldByField(ByteReader):
 
 
 def _outcome(reader: ByteReader) -> tuple[str, int]:
-    """Value and position, or what is told of the bytes."""
+    """Decode a value, and return it with the position after it, or the error with its offset."""
     try:
         return repr(decode_amqp_value(reader)), reader.pos
     except Undecodable as err:
@@ -179,7 +179,10 @@ def test_records_behind_noise_are_found(found: list[PageRecord], noise: bytes) -
 
 
 def nested_frames(count: int) -> bytes:
-    """Frames inside frames that all end at the same byte, each of them fit but for the sections of its message."""
+    """Return ``count`` nested frames that all end at the same byte.
+
+    Each frame is valid, but the sections of its message are not.
+    """
     head = 40
     size = head * count + 5
     out = bytearray()

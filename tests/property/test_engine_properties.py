@@ -192,7 +192,7 @@ def test_invariants_hold_on_random_traces(
 
 @pytest.mark.parametrize("edition", EDITIONS[1:])
 def test_a_large_message_that_fills_the_address_is_refused_behind_its_last_piece(edition: Edition) -> None:
-    """Gate A, where the client asks for credits once more; the message has arrived."""
+    # Gate A: the client asks for credits once more after the message has arrived.
     run = Run(AddressSettings(policy=AddressFullPolicy.FAIL, max_size_messages=3), edition, 1)
     for size in (0, 0, 2100):
         run.step(("send", "a", size, False, 4, "p", 0))
@@ -233,7 +233,7 @@ def test_invariants_hold_whatever_producers_speak(
 
 @contextmanager
 def only_where_needed() -> Iterator[None]:
-    """22: a queue takes a message from its pages only where its limits ask for one, at that very moment."""
+    """Assert that a queue takes a message from its pages only while its limits ask for one (invariant 22)."""
     take = PageIterator.take
     if not isinstance(take, FunctionType):
         yield  # compiled methods cannot be replaced; the same source is watched where it is not compiled
@@ -257,7 +257,7 @@ producers = st.lists(st.tuples(st.sampled_from("pqr"), st.integers(0, 2600), st.
 def test_each_producers_messages_come_in_their_order(
     chosen: AddressSettings, edition: Edition, sent: list[tuple[str, int, int]], ack: ReceiveAck
 ) -> None:
-    """16: across memory and pages, while a consumer takes some of them now and then."""
+    # Invariant 16, across memory and pages, while a consumer takes some messages.
     run = Run(chosen, edition, -1)
     run.apply(OpenConsumer, "c", "a", "s")
     order: dict[str, list[int]] = {}
@@ -281,7 +281,7 @@ sizes = st.lists(st.tuples(st.integers(0, 2600), st.booleans()), min_size=1, max
 def test_what_is_accepted_is_delivered_once(
     messages: list[tuple[int, bool]], limit: int, cut: int, crash: bool, edition: Edition
 ) -> None:
-    """Conservation (1, 16, 18, 26): a restart loses what is not durable and in memory, nothing else, and no order."""
+    # Conservation (1, 16, 18, 26): a restart loses only what is in memory and not durable, and keeps the order.
     run = Run(AddressSettings(max_size_bytes=limit, page_size_bytes=2500), edition, 1)
     kept = []
     for n, (size, durable) in enumerate(messages):
@@ -311,7 +311,7 @@ def test_what_is_accepted_is_delivered_once(
 def test_a_crash_tells_of_every_message(
     messages: list[tuple[int, bool]], limit: int, cut: int, kind: CrashKind, edition: Edition, timer: int, in_tx: bool
 ) -> None:
-    """What was sent is acknowledged, delivered after the crash, or told as lost, each message in one way."""
+    """Assert that every message is acknowledged, delivered after the crash, or reported as lost."""
     chosen = AddressSettings(max_size_bytes=limit, page_size_bytes=2500)
     run = Run(chosen, edition, -1, page_sync=timer * MS)
     for n, (size, durable) in enumerate(messages):

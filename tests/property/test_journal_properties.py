@@ -49,7 +49,7 @@ TYPES = st.integers(20, 54)
 def _records(
     kinds: st.SearchStrategy[RecordKind], **fields: st.SearchStrategy[Any]
 ) -> st.SearchStrategy[JournalRecord]:
-    """Fields that are not named have their defaults."""
+    """Return a strategy for records; fields that are not given have their defaults."""
     rest = {name: st.just(value) for name, value in JournalRecord._field_defaults.items()}
     return st.builds(JournalRecord, kinds, **rest | fields)
 
@@ -82,7 +82,7 @@ def encode_control(control: RenameControl) -> bytes:
 
 @st.composite
 def transactions(draw: st.DrawFn) -> list[JournalRecord]:
-    """One that is carried out, unless its commit counts wrong or something else has its number."""
+    """Draw a transaction with its commit, which sometimes states a wrong number of records."""
     tx, kinds = (
         draw(st.integers(100, 110)),
         st.sampled_from([RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX]),
@@ -94,7 +94,7 @@ def transactions(draw: st.DrawFn) -> list[JournalRecord]:
 
 @st.composite
 def beside_each_other(draw: st.DrawFn) -> list[JournalRecord]:
-    """Transactions whose records stand in between each other's."""
+    """Draw transactions whose records interleave."""
     waiting = draw(st.lists(transactions(), max_size=4))
     found = []
     while waiting:
@@ -119,7 +119,7 @@ def write(folder: Path, files: list[list[JournalRecord]], version: int = 2, nois
 
 
 def reads_as_a_record(noise: bytes, record: JournalRecord, version: int) -> bool:
-    """Noise and the beginning of a record may be a sound record by themselves; a broker takes that one, too."""
+    """Return whether noise and the first bytes of a record make a sound record, which a broker loads, too."""
     try:
         decode(noise + encode(record, 40, version) + bytes(200), 0, version)
     except BadJournalRecord:
@@ -128,7 +128,10 @@ def reads_as_a_record(noise: bytes, record: JournalRecord, version: int) -> bool
 
 
 def naive(files: list[list[JournalRecord]]) -> tuple[list[tuple[int, int, bytes]], dict[int, list[int]]]:
-    """(id, user type, body) of the survivors in load order; the ids in each valid prepared transaction."""
+    """Load the files by the rules alone.
+
+    Return (id, user type, body) of the survivors in load order, and the ids in each valid prepared transaction.
+    """
     kept: list[JournalRecord] = []
     deleted: set[int] = set()
     open_: dict[int, list[tuple[int, JournalRecord]]] = {}
@@ -194,7 +197,7 @@ def body_in_prepared(loaded: LoadedJournal, number: int) -> list[tuple[int, int,
 
 
 def test_noise_that_makes_a_record_is_one() -> None:
-    """As a broker reads: the first start with the right file id and check sum, whoever wrote the bytes."""
+    # A broker takes the first start with the right file id and check sum, whoever wrote the bytes.
     with TemporaryDirectory() as name:
         folder = Path(name)
         write(folder, [[JournalRecord(RecordKind.ADD, 1, user_type=20, body=bytes(23))]], 2, b"\x0b\0\0\0\x28")
@@ -271,7 +274,6 @@ MANY_QUEUES = st.lists(st.tuples(st.integers(0, 400), st.integers(1, 2), st.inte
 
 @given(st.one_of(TRIPLES, WILD, st.lists(LARGE_PAGES, max_size=20), MANY_QUEUES), st.sampled_from([1, 3, 1 << 16]))
 def test_index_of_positions(triples: list[tuple[int, int, int]], at_once: int) -> None:
-    """Given and taken some at a time."""
     several = []
     for first in range(0, len(triples), at_once):
         several.append(Positions())
@@ -294,7 +296,7 @@ HEADED = st.lists(st.tuples(HEADS, HEADS, st.integers(-(1 << 31), (1 << 31) - 1)
 
 @given(HEADED, st.sampled_from([1, 3, 50]), st.sampled_from([0, 1, position_bodies_module._MIX]))
 def test_bodies_of_20_bytes_come_back(found: list[tuple[int, int, int]], at_once: int, mix: int) -> None:
-    """Taken one by one or many at once, also where heads that differ come out as one."""
+    # Different heads may have equal hashes.
     bodies = [pack(">qqi", *each) for each in found]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(position_bodies_module, "_MIX", mix)
@@ -314,7 +316,7 @@ STEPS = st.lists(st.integers(0, 3) | st.integers(0, 70_000), min_size=1, max_siz
 
 @given(st.lists(st.tuples(st.integers(1, 5), STEPS), max_size=5))
 def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
-    """Also numbers that stand there twice: of a record that names its queue twice."""
+    # A record that names its queue twice has a number twice.
     kept, expected = CompactPositions(), []
     for page, steps in pages:
         numbers = array("i", accumulate(steps))
@@ -324,7 +326,6 @@ def test_positions_are_kept(pages: list[tuple[int, list[int]]]) -> None:
 
 
 def test_what_an_acknowledgement_takes(tmp_path: Path) -> None:
-    """Bytes of memory: while a journal is loaded, and from then on."""
     count = 50_000
     for number in range(1, 5):
         records = (
@@ -491,7 +492,6 @@ def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
 def test_windows_are_as_record_by_record(
     found: tuple[bytes, JournalHeader], window: int, stretch: int, near: int
 ) -> None:
-    """Wherever windows end: the same records, the same torn ones, the same gaps."""
     buf, header = found
     torn, also = TornRecords(), TornRecords()
     slow = list(scan(buf, header, torn))
@@ -516,7 +516,6 @@ def test_windows_are_as_record_by_record(
 def test_large_files_are_read_in_windows(
     files: list[list[JournalRecord]], version: int, noise: bytes, window: int, cut: int
 ) -> None:
-    """Records across their edges, gaps, torn ends: all as record by record."""
     with TemporaryDirectory() as name:
         write(Path(name), files, version, noise)
         for path in sorted(Path(name).iterdir())[:1]:
@@ -535,7 +534,10 @@ def test_large_files_are_read_in_windows(
 
 
 def reused_file(torn_at_end: int) -> bytes:
-    """File 5, which was file 1: acknowledgements of page 10, number 5 among them, behind its own first records."""
+    """Return a reused journal file: its own records, then older acknowledgements of page 10.
+
+    ``torn_at_end``: bytes that the last of its own records lacks.
+    """
 
     def acks(file_id: int, first: int, count: int) -> bytes:
         bodies = [encode_body(CursorAck(11, 10, first + n)) for n in range(count)]
@@ -560,7 +562,7 @@ def test_old_content_of_a_reused_file_is_not_torn(torn_at_end: int) -> None:
 
 
 def test_records_inside_of_a_record_are_none(tmp_path: Path) -> None:
-    """A body that looks like a record of this very file: not found by a scan that steps over it."""
+    # The body looks like a record of this very file, but a scan steps over it.
     inner = encode(JournalRecord(RecordKind.DELETE, id=1), 40)
     outer = JournalRecord(RecordKind.ADD, id=1, user_type=45, body=inner)
     (tmp_path / "activemq-data-1.amq").write_bytes(encode_header(JournalHeader(2, 0, 40)) + encode(outer, 40))

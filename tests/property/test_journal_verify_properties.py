@@ -80,7 +80,7 @@ def test_every_cut_and_every_flip_of_a_small_file(tmp_path: Path) -> None:
 
 
 def acknowledged(data: Path, mebibytes: int, torn: bytes = b"") -> Path:
-    """Acknowledgements file by file, and ``torn`` behind each."""
+    """Write journal files full of acknowledgements, with ``torn`` after each record."""
     (data / "journal").mkdir(parents=True)
     for number in range(1, mebibytes + 1):
         out = bytearray(encode_header(JournalHeader(2, 0, number)))
@@ -131,8 +131,7 @@ def test_records_that_are_all_too_short_take_linear_time(tmp_path: Path) -> None
 
 @pytest.mark.slow
 def test_torn_candidates_everywhere_take_linear_time(tmp_path: Path) -> None:
-    """Each byte pair looks like the start of a record of this very file."""
-
+    # Each pair of bytes looks like the start of a record of this very file.
     def hostile(folder: Path, mebibytes: int) -> Path:
         (folder / "journal").mkdir(parents=True)
         head = encode_header(JournalHeader(2, 0, 0x0B0B0B0B))

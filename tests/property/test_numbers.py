@@ -16,7 +16,6 @@ ENDS = st.sampled_from([LEAST, LEAST + 1, -1, 0, 1, 1 << 31, MOST - TOGETHER, MO
 
 @given(st.data())
 def test_what_is_put_in_comes_out(data: st.DataObject) -> None:
-    """Runs, noise of every width, and constants, added in pieces and one by one."""
     parts = []
     for _ in range(data.draw(st.integers(0, 4))):
         count = data.draw(st.sampled_from([1, 7, TOGETHER - 1, TOGETHER, TOGETHER + 3]))
@@ -41,7 +40,7 @@ def test_what_is_put_in_comes_out(data: st.DataObject) -> None:
 
 
 def test_the_least_numbers_behind_the_largest() -> None:
-    """One behind the other only where numbers that do not fit go on from the other end."""
+    # They follow each other only if numbers that overflow continue from the other end.
     numbers = [MOST - TOGETHER] + [LEAST] * (TOGETHER - 1)
     packed = Numbers(numbers)
     assert list(packed) == numbers and [packed[row] for row in range(TOGETHER)] == numbers

@@ -25,7 +25,10 @@ PAGES = {"2.x": NEW_PAGE, "1.x": OLD_PAGE}
 
 
 def look_at(raw: bytes, sound: bytes, hurt: int) -> None:
-    """``hurt``: the first byte that is not as it was."""
+    """Assert that verdict, records and routes of changed bytes are consistent.
+
+    ``hurt``: offset of the first changed byte.
+    """
     page = Page(raw)
     verdict = verify_bytes(page, "x.page", PageContext(last=True))
     assert verdict.bytes_read <= len(raw)

@@ -93,7 +93,7 @@ def test_every_field_of_a_real_record_is_understood(case: GoldenCase) -> None:
     ids=" ".join,
 )
 def test_memory_stays_within_64_mib_above_start(words: tuple[str, ...], tmp_path: Path) -> None:
-    """200 MiB of pages, 10 MiB each; the promise counts from the same command over a single message."""
+    # The pages have 200 MiB, 10 MiB each; the promise counts from the same command on a single message.
     page = b"".join(message(n, "orders", "x" * 400, {"n": str(n)}) for n in range(10_000))
     store(tmp_path / "big" / "paging", "orders", dict.fromkeys(range(1, 201 * 2**20 // len(page)), page))
     store(tmp_path / "small" / "paging", "orders", {1: message(1, "orders", "x")})
@@ -104,7 +104,7 @@ def test_memory_stays_within_64_mib_above_start(words: tuple[str, ...], tmp_path
 
 
 def _peak(*words: str) -> int:
-    """Bytes of memory at the highest, of one call as a process of its own."""
+    """Return the peak memory in bytes of a call in its own process."""
     code = (
         "import resource, subprocess, sys; "
         "subprocess.run([sys.executable, '-m', 'pagectl', *sys.argv[1:]], stdout=subprocess.DEVNULL); "

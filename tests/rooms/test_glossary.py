@@ -48,7 +48,7 @@ def test_words_are_told_apart(name: str, out: bool) -> None:
 
 
 def test_every_class_of_the_glossary_exists() -> None:
-    """Rows ``| term | meaning | `module.Class`, … |``; a module alone will do."""
+    # Rows are ``| term | meaning | `module.Class`, … |``, or have a module alone.
     cited = re.findall(r"`((?:pagefmt|pageengine|brokerconf|pagectl)\.[\w.]+)`", GLOSSARY)
     known = set(modules()) | {f"{each.module}.{each.qualified}" for each in definitions()}
     assert len(cited) > 40

@@ -14,9 +14,10 @@ BUDGET = 8
 
 
 def code_lines(path: Path) -> list[tuple[int, str]]:
-    """Numbered lines without blanks, comments, docstrings, imports, parameters and lines of brackets alone.
+    """Return the code lines of a module with their numbers.
 
-    Nor fields of reports: JSON objects that differ in one key have the others alike, in their own order.
+    Blank lines, comments, docstrings, imports, parameters and lines of brackets alone are left out. So are fields of
+    reports, because JSON objects that differ in one key share the others in the same order.
     """
     skipped: set[int] = set()
     reports = path.parent.name == "reports"
@@ -35,7 +36,7 @@ def code_lines(path: Path) -> list[tuple[int, str]]:
 
 
 def repetitions() -> list[str]:
-    """``file:line = file:line`` of each stretch that was seen before; a longer one counts once."""
+    """Return ``file:line = file:line`` for each repeated stretch; a longer stretch counts once."""
     seen: dict[tuple[str, ...], tuple[str, int]] = {}
     found: dict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
     for path in modules().values():

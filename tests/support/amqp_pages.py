@@ -53,7 +53,7 @@ def fields(n: int) -> list[bytes]:
 
 
 def entries(n: int) -> list[bytes]:
-    """Keys and values in turn."""
+    """Return encoded application properties, keys and values in turn."""
     return [
         text("seq"),
         b"\x71" + pack(">i", n),
@@ -199,7 +199,7 @@ def _extra(address: str, persister: int) -> ExtraProperties:
 
 
 def mixed(seed: int, messages: int) -> list[bytes]:
-    """Messages of several applications in turns and at random, and some odd ones among them."""
+    """Return messages in a few random forms, some of them unusual."""
     draw = Random(seed)
     kinds = [draw.choice(list(unusual(0))) for _ in range(draw.choice((1, 2, 5)))]
     odd = draw.choice((0.0, 0.1, 0.5))

@@ -17,7 +17,7 @@ OWN = "_AMQ_DUPL_ID"
 
 
 def taken(url: str, address: str, count: int, seconds: float = 2.0) -> list[bytes]:
-    """Up to ``count`` messages, each as its bytes; fewer, if for so long none comes."""
+    """Receive up to ``count`` messages as bytes, and stop early if none arrives for ``seconds``."""
     connection = BlockingConnection(url, timeout=30)
     found: list[bytes] = []
     try:
@@ -51,7 +51,7 @@ class Said(NamedTuple):
 
 
 def said(message: bytes) -> Said:
-    """Without what each delivery has of its own: time left, count of deliveries, duplicate id."""
+    """Describe a message without what differs at each delivery: remaining time, delivery count, duplicate id."""
     bare, found, at, priority = b"", [], 0, 4
     while at < len(message):
         data = Data()
@@ -97,7 +97,7 @@ def _without_own(section: bytes) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    """With bytes in the place of views on memory."""
+    """Return the value with bytes in place of memory views, also inside containers."""
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, dict):

@@ -29,7 +29,7 @@ ALL = MessageFilter()
 def references(
     page: PageFile, state: StoreState, forms: Iterable[MessageOptions], choice: MessageFilter = ALL
 ) -> list[list[str | Damage]]:
-    """Lines in each form; every record is decoded once."""
+    """Return the reference decoder's lines in each form, decoding every record once."""
     found = list(select_messages(page, state, choice))
     return [
         [each if isinstance(each, Damage) else json_text(selected_row(state.store, each, wanted)) for each in found]
@@ -58,7 +58,10 @@ def assert_same_lines(
     choice: MessageFilter = ALL,
     about: object = "",
 ) -> list[tuple[int, int]]:
-    """Both decoders give the same lines in each form. Returns how many were made fast, and of how many."""
+    """Assert that both decoders give the same lines in each form.
+
+    Return for each form how many lines the fast decoder made, and how many there are.
+    """
     counts = []
     for wanted, expected in zip(forms, references(page, state, forms, choice), strict=True):
         lines, made = fast(page, state, wanted, choice)
@@ -68,7 +71,10 @@ def assert_same_lines(
 
 
 def assert_same_verdict(content: bytes, about: object = None) -> int:
-    """``verify`` says the same with columns and without; how many records columns prove to be sound."""
+    """Assert that ``verify`` gives the same verdict with and without columns.
+
+    Return how many records the columns prove sound.
+    """
     found = []
     for plain in (len(content), 0):
         with pytest.MonkeyPatch.context() as patch:

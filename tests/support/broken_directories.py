@@ -24,7 +24,7 @@ class NotHere(Exception):
 
 
 def _pages(data: Path) -> list[Path]:
-    """Of the store with the most pages that have more than two records."""
+    """Return the pages of more than two records, from the store that has most of them."""
     stores = [
         [path for path in sorted(store.glob("*.page")) if len(spans(path)) > 2] for store in data.glob("*paging/*")
     ]
@@ -35,7 +35,7 @@ def _pages(data: Path) -> list[Path]:
 
 
 def _middle(data: Path) -> Path:
-    """Not the last one: where that is cut nobody can tell it from what a crash leaves."""
+    """Return a page in the middle, because a cut last page looks like one that a crash left."""
     pages = _pages(data)
     if len(pages) < 2:
         raise NotHere
@@ -88,7 +88,7 @@ def _empty_page(data: Path) -> None:
 
 
 def _without_properties(data: Path) -> None:
-    """Brokers read the record, and stop themselves when they deliver its message."""
+    """Make a message's properties invalid, so that brokers read the record and stop when they deliver it."""
     path = _middle(data)
     for start, end, _ in spans(path)[1:]:
         record = path.read_bytes()[start:end]
@@ -148,7 +148,7 @@ def _of_no_type(kind: Journal) -> Callable[[Path], None]:
 
 
 def _put_aside(data: Path) -> None:
-    """As a broker that could read nothing of it."""
+    """Damage the first record and rename the page, as a broker does with a page that it cannot read."""
     path = _middle(data)
     _put(path, spans(path)[0][0], b"?")
     path.rename(path.with_name(path.name + ".invalidPage"))

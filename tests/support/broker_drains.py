@@ -39,7 +39,10 @@ class Queue:
 
     @property
     def by_priority(self) -> list[tuple[int, object, str, int]]:
-        """In order within each priority: a higher one goes ahead of what has been read into memory just then."""
+        """Return the messages by descending priority, in order within each.
+
+        A message of higher priority overtakes those already in memory.
+        """
         return sorted(self.messages, key=lambda message: -message[3])
 
 
@@ -58,7 +61,7 @@ def queues(told: Drain) -> dict[str, Queue]:
 
 
 def failure(told: Drain) -> str | None:
-    """Why there is no drain to compare."""
+    """Return why a drain cannot be compared, or None if the broker started."""
     if told.get("started") is True:
         return None
     error = told.get("error") or {}
@@ -66,7 +69,10 @@ def failure(told: Drain) -> str | None:
 
 
 def drains(version: str, folders: Sequence[Path]) -> dict[Path, Drain]:
-    """By folder (``data`` and the configuration beside it), which stays as it is. Equal ones are drained once."""
+    """Drain the folders with brokers of the release, and return the results by folder.
+
+    Each folder contains ``data`` and the configuration, and is not changed. Results are cached by content.
+    """
     KEPT.mkdir(parents=True, exist_ok=True)
     kept = {folder: KEPT / f"{_digest(version, folder)}.json" for folder in folders}
     missing = list({file: folder for folder, file in kept.items() if not file.exists()}.values())
@@ -110,7 +116,7 @@ def _current(version: str, folders: list[Path]) -> Iterator[tuple[Path, Drain]]:
 
 
 def _one_machine(version: str, folders: list[Path]) -> Iterator[tuple[Path, Drain]]:
-    """Results in order, up to and with the first folder that it could not end with."""
+    """Drain folders in one JVM, and yield results in order, up to and including the first that fails."""
     program = launcher()
     options = ["-Xmx700m", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", f"-Doracle.version={version}"]
     with tempfile.TemporaryDirectory(prefix="drains-") as name:

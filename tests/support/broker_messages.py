@@ -73,7 +73,10 @@ def explained(version: str, theirs: dict[str, Any], path: str, was: Any, ours: A
 
 
 def _is_the_body(theirs: dict[str, Any], text: str) -> bool:
-    """Text that is read out of bytes, or stands in a section of AMQP."""
+    """Return whether the text agrees with the body that the broker reported.
+
+    Text inside core bytes and AMQP data is compared by hash; several AMQP sections count as equal.
+    """
     if theirs["protocol"] == "core":
         return hashlib.sha256(text.encode()).hexdigest() == theirs["body_sha256"]
     sections = theirs["amqp"]["body"]

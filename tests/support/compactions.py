@@ -18,7 +18,10 @@ from pagefmt.vectors import load_state
 
 
 def due(place: DataLocation) -> dict[tuple[int, AckState], list[tuple[int, int, int, bytes]]]:
-    """(queue, fate) → (page, number, message id, payload) of everything that has to stay, in order."""
+    """Return everything that must survive compaction in order, by queue and acknowledgement state.
+
+    Values: (page, number, message id, bytes of the record).
+    """
     assert place.paging is not None
     state = load_state(place.paging, place.journal, place.bindings)
     found: dict[tuple[int, AckState], list[tuple[int, int, int, bytes]]] = defaultdict(list)
@@ -35,7 +38,7 @@ def due(place: DataLocation) -> dict[tuple[int, AckState], list[tuple[int, int, 
 
 
 def tree(root: Path) -> dict[str, bytes]:
-    """Contents; of journal files, which are mostly zeros, what lies before the fill."""
+    """Return the contents of all files without trailing zeros, with which journal files are filled."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes().rstrip(b"\0")
         for path in sorted(root.rglob("*"))

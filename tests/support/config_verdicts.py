@@ -24,7 +24,10 @@ PHASES = {
 
 
 def phase_of(case: Judged) -> tuple[str, SchemaVerdict | None, str]:
-    """Where the start would stop by our account, the schema's verdict, and the rule of a refusal to read."""
+    """Return the phase in which pagectl expects the start to stop.
+
+    Return with it the schema's verdict, and the rule of a reading error.
+    """
     try:
         document = read(case.path, edition=case.edition, environment={})
     except ReadingError as err:

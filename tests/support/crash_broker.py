@@ -36,7 +36,7 @@ class Killed:
     answered: list[int]
 
     def paged(self) -> dict[str, int]:
-        """By queue, how many messages we find outstanding in its pages."""
+        """Return how many messages are outstanding in the pages of each queue."""
         state = load_state(*(self.folder / "data" / name for name in ("paging", "journal", "bindings")))
         loads = [load for store in state.stores() for load in store.summary().queues]
         return {load.binding.name: load.messages for load in loads if load.binding is not None}
@@ -94,7 +94,10 @@ def _text(value: object) -> str:
 def left_behind(
     version: str, runs: Sequence[tuple[CrashScenario, Sequence[Line]]], folder: Path
 ) -> list[tuple[Killed, dict[str, list[int]]]]:
-    """Each run, and by queue the messages that a broker delivered from a copy of what was left."""
+    """Run and kill a broker for each scenario.
+
+    Return each run with ``seq`` of the messages that a broker delivers afterwards, by queue.
+    """
     out = folder / "classes"
     out.mkdir(parents=True, exist_ok=True)
     classes = compiled(PROGRAM, class_path(version), out)

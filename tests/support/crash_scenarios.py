@@ -70,9 +70,10 @@ class CrashScenario:
         return [*before, {"op": "crash", "t": instant * NS_PER_MS} | ({"kind": kind} if kind else {})]
 
     def broken(self, lines: list[Line], answered: list[int], observed: dict[str, set[int]]) -> list[int]:
-        """Durable messages that one queue alone takes, whose send or commit was answered, and that are not there.
+        """Return ``seq`` of durable messages whose send or commit was confirmed and that are lost.
 
-        What was given to consumers is left out, and so is what nobody promised: sends that are not synced.
+        Only messages of a single queue count. Sends of ``async`` sessions do not count, nor does anything if there are
+        consumers or the journal does not sync, because the broker then guarantees nothing.
         """
         if "-transactional>false<" in self.core or any(op["op"] == "open_consumer" for op in lines):
             return []
@@ -139,7 +140,11 @@ def promised(configuration: str, lines: list[Line], version: str, folder: Path) 
 
 
 def scenarios() -> Iterator[CrashScenario]:
-    """Worked ones; the page timer runs for a second, operations come so far apart that the instants are clear."""
+    """Yield hand-written scenarios.
+
+    The page timer runs for a second, and operations are far enough apart that each clearly precedes or follows the
+    crash.
+    """
     one = CrashScenario("one message in the window", (600, 900, 1250)).queue("paged.a")
     yield one.send(0).send(100)
 
@@ -261,9 +266,10 @@ def scenarios() -> Iterator[CrashScenario]:
 
 
 def random_scenario(seed: object) -> CrashScenario:
-    """Operations begin at multiples of 400 ms, timers end between them, and the crash comes between the two.
+    """Return a random scenario whose crashes come between operations.
 
-    Transactions end a little later, one after the other: the order of clients that come at one moment is open.
+    Operations begin at multiples of 400 ms; timers end and crashes come between them. Transactions end at different
+    times, because the order of simultaneous clients is undefined.
     """
     rng = random.Random(f"crash/{seed}")
     timeout = rng.choice((600, 1000))

@@ -84,7 +84,7 @@ class InPlaceDisk(RecordingDisk):
         self.fresh = b"".join(parts)
 
     def check_owner(self, path: Path, like: Path) -> None:
-        """There is no new file."""
+        """Do nothing, because no file is created."""
 
     def replace(self, new: Path, old: Path) -> None:
         old.write_bytes(self.fresh)
@@ -112,7 +112,7 @@ class Names:
         return Names(dict(self.files), set(self.folders))
 
     def do(self, step: Primitive, inode: int) -> None:
-        """One change of names; where what it needs did not reach the disk, nothing happens."""
+        """Apply one change of names, or nothing if a name that it needs did not reach the disk."""
         match step.verb:
             case "create":
                 self.files[step.path] = inode
@@ -199,7 +199,10 @@ class Simulator:
 
 
 def subsets(count: int) -> Iterator[tuple[bool, ...]]:
-    """Which of so many changes reached the disk: every combination, or of very many all, none, each, all but each."""
+    """Yield which of ``count`` changes reached the disk.
+
+    These are all combinations, or of very many: none, each alone, all, all but each.
+    """
     if 1 << count <= MOST_STATES:
         yield from product((False, True), repeat=count)
         return
@@ -222,7 +225,7 @@ def possible(versions: list[bytes]) -> list[bytes]:
 def crash_states(
     start: dict[str, bytes], folders: set[str], log: list[Primitive]
 ) -> Iterator[tuple[int, dict[str, bytes]]]:
-    """(how many primitives were done, what is found) for every cut and every subset."""
+    """Yield for every possible crash the number of primitives done and the contents of the files left."""
     simulator = Simulator(start, folders)
     yield from ((0, state) for state in simulator.states())
     for done, step in enumerate(log, 1):

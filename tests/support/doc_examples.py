@@ -58,12 +58,12 @@ class Example:
         return printed + (f"[exit {done.returncode}]\n" if done.returncode else "")
 
     def agrees(self, printed: str) -> bool:
-        """``[…]`` on the page stands for anything within a line."""
+        """Return whether the output matches the page, where ``[…]`` matches anything within a line."""
         parts = (re.escape(part) for part in self.printed.split("[…]"))
         return re.fullmatch("[^\\n]*".join(parts), printed) is not None
 
     def with_output(self, printed: str) -> str:
-        """As it stands on the page."""
+        """Return the example's text on the page with this output."""
         if not self.program:
             return f"$ {self.command}\n{printed}"
         return f"```python\n{self.command}```" + (f"\n\n```text\n{printed}```" if printed else "")
@@ -76,7 +76,7 @@ def pages() -> list[Path]:
 
 
 def examples(text: str) -> Iterator[Example]:
-    """Of a page, in their order."""
+    """Yield the examples of a page in order."""
     for block in BLOCK.finditer(text):
         yield from _examples(block)
 

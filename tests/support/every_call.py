@@ -156,7 +156,10 @@ CALLS: list[tuple[str, int, str]] = [
 
 
 def make_world(folder: Path, run: Callable[..., int]) -> dict[str, Path]:
-    """Directories, configurations, traces and a log, such as every status needs; ``run`` is the program."""
+    """Write what calls of every status need: directories, configurations, traces and a log.
+
+    ``run`` is the program. Return the paths by name.
+    """
     subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(folder)], check=True)
     news, torn = folder / "news", folder / "torn"
     found = {"folder": folder, "news": news, "torn": torn, "pages": news / "data" / "paging"}

@@ -18,7 +18,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def samples(text: str) -> Samples:
-    """By name and labels; no sample twice."""
+    """Parse an exposition into values by name and labels, and assert that no sample occurs twice."""
     found: Samples = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -53,12 +53,12 @@ def exporter(*words: str | Path, interval: str = "1") -> Iterator[tuple[subproce
 
 
 def processor_seconds(process: int) -> float:
-    """Spent so far."""
+    """Return the CPU seconds that a process has used so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(process: int) -> int:
-    """Bytes in memory."""
+    """Return the resident memory of a process in bytes."""
     found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
     return int(found[1]) << 10 if found else 0

@@ -51,7 +51,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
     seen: list[str]
 
     def forwarded(self) -> tuple[str, dict[str, str]]:
-        """Path and headers of a request in the words of the server."""
+        """Return the request's path and headers as the proxied server expects them."""
         return self.path, dict(self.headers)
 
     def changed(self, content: bytes) -> bytes:
@@ -72,7 +72,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return answer, answer.read()
 
     def lose_answer(self) -> bool:
-        """Do as asked, and close the connection."""
+        """Carry out the request, and close the connection without an answer."""
         self._asked()
         self.close_connection = True
         return True
@@ -104,7 +104,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return True
 
     def _body(self) -> bytes:
-        """Also one that comes in chunks."""
+        """Read the request's body, also one in chunks."""
         if self.headers.get("Transfer-Encoding") != "chunked":
             return self.rfile.read(int(self.headers.get("Content-Length", 0)))
         found = b""
@@ -118,7 +118,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _hand_on  # noqa: N815
 
     def refuse(self, status: int, word: str) -> bool:
-        """Answer as a store does that is not well."""
+        """Answer with a store's error: HTTP status and error code."""
         content = f"<?xml version='1.0'?><Error><Code>{word}</Code><Message>{word}</Message></Error>".encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
@@ -137,14 +137,14 @@ class FaultyHandler(BaseHTTPRequestHandler):
         return True
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 class _QuietServer(ThreadingHTTPServer):
     """Says nothing of clients that hang up."""
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Only of others."""
+        """Report all errors except lost connections."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -170,7 +170,7 @@ class ProxiedServer:
 
     @contextmanager
     def failing(self, fault: Fault) -> Iterator[None]:
-        """Inside, requests are answered by ``fault`` where it says so."""
+        """Let ``fault`` answer the requests that it chooses, inside the block."""
         self._set(fault)
         try:
             yield
@@ -204,7 +204,7 @@ class ObjectServer(ProxiedServer):
         assert there.getresponse().status == status
 
     def put_object(self, key: str, content: bytes = b"") -> None:
-        """Under any key, also such as no file can have."""
+        """Store an object under any key, also one that no file name allows."""
         self._request("PUT", f"/{BUCKET}/{quote(key)}", content, 200)
 
     def put(self, path: Path, name: str) -> str:

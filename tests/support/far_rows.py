@@ -28,7 +28,7 @@ READING = (
 
 
 def read(given: str, content: TableContent = TableContent.MESSAGES) -> tuple[list[Any], list[Any]]:
-    """(rows, what is told) of a broker, wherever it lies."""
+    """Return a broker's rows; and its failure, its damage and the number of its remarks."""
     (entry,) = fleet_of([given])
     broker = FleetBroker("broker", absolute(locate(entry.path)))
     broker = pickle.loads(pickle.dumps(broker))  # as a task gets it

@@ -28,7 +28,7 @@ PACKAGES = (pagectl, pageengine, brokerconf, pagefmt)
 
 
 def import_everything() -> None:
-    """Once for all calls; the modules that need Spark, or Proton where it is missing, are left to who calls them."""
+    """Import all modules once for all calls, except those that need Spark, or Proton if it is missing."""
     for package in PACKAGES:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "spark" in module.name or module.name.endswith("__main__"):
@@ -41,7 +41,10 @@ def import_everything() -> None:
 
 
 def answer(call: dict[str, Any]) -> dict[str, Any]:
-    """One call in a child; ``out`` is what it wrote, as latin-1 text so that any bytes pass."""
+    """Run one call in a forked child, and return its status and output.
+
+    ``out`` is decoded as latin-1, so that any bytes pass through JSON.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:
@@ -54,7 +57,7 @@ def answer(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _carry_out(call: dict[str, Any], out: int, err: int) -> None:
-    """Never returns."""
+    """Run the call in the child, and exit with its status."""
     status = 99
     try:
         signal.alarm(call.get("seconds", 0))

@@ -57,7 +57,7 @@ class ForkedTasks:
 
 
 def exported_here(job: Any, run: Any, fleet: list[Any], *, alone: bool) -> Any:
-    """As the command does it with Spark."""
+    """Export as the command does with Spark, but in forked processes."""
     from pagefmt.spark import exporting
     from pagefmt.spark.table import surveys
 

@@ -74,7 +74,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def cases(*versions: str) -> list[GoldenCase]:
-    """All cases of these versions (default: of all), oldest broker first, by name."""
+    """Return all cases of these versions (default: all), oldest broker first, then by name."""
     return [
         GoldenCase(version, path.name.removesuffix(".tar.zst"))
         for version in versions or VERSIONS
@@ -83,7 +83,10 @@ def cases(*versions: str) -> list[GoldenCase]:
 
 
 def cases_of_each_kind() -> list[Any]:
-    """For ``parametrize``: all cases; of one name and layout of records only the newest runs unless asked (slow)."""
+    """Return all cases for ``parametrize``.
+
+    Of cases with the same name and record layout, all but the newest are marked slow.
+    """
     import pytest
 
     newest = {(case.name, case.version[0].isdigit()): case for case in cases()}.values()
@@ -91,7 +94,7 @@ def cases_of_each_kind() -> list[Any]:
 
 
 def spread(values: Iterable[Any], every: int) -> list[Any]:
-    """For ``parametrize``: all of ``values``; of those that are not slow only each ``every``-th runs unless asked."""
+    """Return ``values`` for ``parametrize``, all but every ``every``-th marked slow."""
     import pytest
 
     count, given = itertools.count(), []
@@ -133,7 +136,7 @@ def _unpack(packed: bytes, to: Path) -> None:
 
 
 def _write_sparse(source: IO[bytes], path: Path, size: int) -> None:
-    """Journal files are mostly zeros: leave holes for them."""
+    """Write a file with holes for blocks of zeros, because journal files are mostly zeros."""
     with path.open("wb") as out:
         while block := source.read(_BLOCK):
             if block.count(0) == len(block):
@@ -144,5 +147,8 @@ def _write_sparse(source: IO[bytes], path: Path, size: int) -> None:
 
 
 def damage_verdicts(kind: str) -> list[Path]:
-    """Packed damaged copies of ``kind`` ("pages" or "stores") with a broker's ``verdict.json``; for ``unpacked``."""
+    """Return the archives of damaged copies of ``kind`` ("pages" or "stores").
+
+    Each contains a broker's ``verdict.json``; ``unpacked`` opens it.
+    """
     return sorted((GOLDEN / "damage").glob(f"*/{kind}-*.tar.zst"))

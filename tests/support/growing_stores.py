@@ -102,7 +102,7 @@ def many_addresses(store: GrowingStore, count: int) -> None:
 
 
 def many_queues(store: GrowingStore, count: int) -> None:
-    """Each of an address with others, and each with messages of its own in pages and the journal."""
+    """Add ``count`` queues to one address, each with its own messages in pages and journal."""
     store.queues = {10 + n: "orders" for n in range(count)}
     store.pages("orders", 1, 1, (10,))
     folder = next((store.folder / "paging").iterdir())
@@ -113,7 +113,7 @@ def many_queues(store: GrowingStore, count: int) -> None:
 
 
 def many_acknowledgements(store: GrowingStore, count: int) -> None:
-    """Of half the messages of a page."""
+    """Add two pages, and acknowledge each message of the first for one of its two queues."""
     store.pages("orders", 2, count, (3, 7))
     for n in range(count):
         body = encode_body(CursorAck(3 if n % 2 else 7, 1, n))
@@ -127,7 +127,7 @@ def many_journal_messages(store: GrowingStore, count: int) -> None:
 
 
 def many_large_messages(store: GrowingStore, count: int) -> None:
-    """Every other one is in no journal."""
+    """Add ``count`` large-message files, of which every other has a record in the journal."""
     store.pages("orders", 1, RECORDS, (3, 7))
     for n in range(count):
         if n % 2:
@@ -136,7 +136,7 @@ def many_large_messages(store: GrowingStore, count: int) -> None:
 
 
 def many_transactions(store: GrowingStore, count: int) -> None:
-    """Of pages, each of one page."""
+    """Add ``count`` pages with a transaction each, of which every other is in the journal."""
     store.pages("orders", count, RECORDS, (3, 7), tx=True)
     for n in range(0, count, 2):
         body = encode_body(PageTransaction(500_000 + n, 2 * RECORDS))

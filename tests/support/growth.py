@@ -14,7 +14,7 @@ TWICE_LINEAR = 8.0
 
 
 def took(*words: str | Path, seconds: float = 100) -> tuple[float, Answer]:
-    """Processor time of a call: waiting for others does not count."""
+    """Run a call, and return its CPU seconds, which exclude waiting, with its answer."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer = pagectl(*words, seconds=seconds)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -22,7 +22,10 @@ def took(*words: str | Path, seconds: float = 100) -> tuple[float, Answer]:
 
 
 def grows(make: Callable[[int], list[str | Path]], few: int, idle: float) -> None:
-    """``idle``: what the same call takes for nothing, about."""
+    """Assert that the CPU time of a call grows about linearly with its input.
+
+    ``idle``: seconds that the call takes without input.
+    """
     small, _ = took(*make(few))
     large, _ = took(*make(4 * few))
     assert large - idle < TWICE_LINEAR * max(small - idle, 0.1), f"{few}: {small:.1f} s, {4 * few}: {large:.1f} s"

@@ -44,7 +44,7 @@ def pagectl(
     prepare: Callable[[], None] | None = None,
     **how: Any,
 ) -> Answer:
-    """One call as a process of its own. ``how``: see ``forked_calls``."""
+    """Run one call in its own process. ``how``: see ``forked_calls``."""
     if prepare is None and words[0] != "export":
         return forked(*words, extra=extra, seconds=seconds, preload=_library(), **how)
     done = subprocess.run(
@@ -66,13 +66,16 @@ def json_of(answer: Answer) -> Any:
 
 
 def no_trace(answer: Answer) -> None:
-    """Whatever happened, it was said in words."""
+    """Assert that a call ended with a documented status and without a traceback."""
     assert "Traceback" not in answer.err and "internal error" not in answer.err, answer
     assert answer.status in (0, 1, 2, 3), answer
 
 
 def peak(*words: str | Path, seconds: float = 120, limit: int | None = None) -> tuple[Answer, int]:
-    """One call, and the most memory that it had, in bytes. ``limit``: address space it may have."""
+    """Run one call, and return its answer and its peak memory in bytes.
+
+    ``limit``: bytes of address space that it may have.
+    """
 
     def prepare() -> None:
         if limit is not None:
@@ -126,7 +129,7 @@ def record(
 
 
 def spans(content: bytes) -> list[tuple[int, int]]:
-    """(start, end) of each record, by the frames alone."""
+    """Return (start, end) of each record, by the frames alone."""
     found, at = [], 0
     while at + FRAME <= len(content) and content[at] == START:
         end = at + FRAME + struct.unpack_from(">i", content, at + 1)[0]
@@ -167,7 +170,7 @@ def acknowledgement(page: int, number: int, queue: int, record_id: int) -> bytes
 
 
 def journal_with(data: Path, records: list[bytes]) -> None:
-    """One journal file with these records, under the file id that stands in its head."""
+    """Write the records to one journal file under its file id, and delete the other files."""
     first, *others = sorted((data / "journal").glob("activemq-data-*.amq"), key=lambda path: -len(head(path)))
     content = bytearray(first.read_bytes())
     file_id = content[8:16]
@@ -218,7 +221,7 @@ def pages_of(folder: Path) -> list[Path]:
 
 
 def snapshot(folder: Path) -> dict[str, tuple[Any, ...]]:
-    """Everything below: kind, contents, owner, group, mode."""
+    """Return kind, content hash, owner, group and mode of everything in a folder, by path."""
     found: dict[str, tuple[Any, ...]] = {}
     for path in [folder, *sorted(folder.rglob("*"))]:
         status = path.lstat()
@@ -233,7 +236,7 @@ def snapshot(folder: Path) -> dict[str, tuple[Any, ...]]:
 
 
 def left_behind(folder: Path, but: set[str]) -> list[str]:
-    """Names in a folder that nobody asked for."""
+    """Return the names in a folder except those in ``but``."""
     return sorted(path.name for path in folder.iterdir() if path.name not in but)
 
 
@@ -246,12 +249,15 @@ def as_root_or_skip() -> None:
 
 
 def without_override() -> None:
-    """For ``prepare``: root that has to keep to permissions as anyone (a mode of 000 is one that cannot be read)."""
+    """Drop root's right to bypass permissions, for ``prepare``.
+
+    A file with mode 000 is then unreadable for root, too.
+    """
     _without_capabilities(1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 
 
 def without_chown() -> None:
-    """For ``prepare``: root that can give no file to another user, as anyone."""
+    """Drop root's right to give files to other users, for ``prepare``."""
     _without_capabilities(0, 3)  # CAP_CHOWN, CAP_FOWNER
 
 
@@ -265,7 +271,7 @@ def _without_capabilities(*numbers: int) -> None:
 
 
 def permissions_count() -> None:
-    """Skips where this process cannot make a child that permissions hold for."""
+    """Skip the test if this process cannot start a child that permissions apply to."""
     done = subprocess.run([sys.executable, "-c", "pass"], preexec_fn=without_override)
     if done.returncode == 97:
         pytest.skip("root without CAP_SETPCAP: permissions would not hold for the program")
@@ -299,7 +305,7 @@ class Faults:
         return self._words(str(path), "change", FAULT_FROM=str(number), FAULT_DO=str(do))
 
     def count(self, path: Path | str, log: Path) -> dict[str, str]:
-        """Nothing fails; ``log`` gets a byte for each change."""
+        """Return the environment that writes a byte to ``log`` for each change and lets none fail."""
         return self._words(str(path), "change", FAULT_LOG=str(log))
 
     def _words(self, path: str, on: str, **more: str) -> dict[str, str]:
@@ -307,7 +313,7 @@ class Faults:
 
 
 def faults() -> Faults:
-    """Skips where a failing disk cannot be played."""
+    """Return the faults that can be injected, or skip the test if there is no compiler or no LD_PRELOAD."""
     library = _library()
     if library is None:
         pytest.skip("no C compiler here, or no LD_PRELOAD: a failing disk cannot be played")
@@ -316,7 +322,7 @@ def faults() -> Faults:
 
 @cache
 def _library() -> str | None:
-    """``faults.c``, compiled once; None where that cannot be."""
+    """Compile ``faults.c`` once and return the library, or None if that is impossible."""
     source = Path(__file__).with_name("faults.c")
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not sys.platform.startswith("linux") or compiler is None:
@@ -333,7 +339,7 @@ def _library() -> str | None:
 
 
 def changes_of(words: Sequence[str | Path], below: Path | str, tmp: Path) -> int:
-    """How many changes a command makes to what has this text in its path. It is carried out."""
+    """Run a command, and return how many changes it makes to paths that contain ``below``."""
     log = tmp / "changes.log"
     log.unlink(missing_ok=True)
     whole = pagectl(*words, extra=faults().count(below, log))
@@ -342,5 +348,5 @@ def changes_of(words: Sequence[str | Path], below: Path | str, tmp: Path) -> int
 
 
 def spread(number: int, most: int) -> list[int]:
-    """At most so many of 1 … number, evenly, the first and the last among them."""
+    """Return at most ``most`` numbers from 1 to ``number``, evenly spaced, including both ends."""
     return sorted({1 + n * (number - 1) // max(1, most - 1) for n in range(min(number, most))})

@@ -26,7 +26,7 @@ def message(
     more: str = "",
     large: bool = False,
 ) -> str:
-    """One ``<message>``."""
+    """Return a ``<message>`` element."""
     names = "".join(f'<queue name="{name}"/>' for name in queues)
     is_large = ' isLarge="true"' if large else ""
     return (
@@ -36,7 +36,7 @@ def message(
 
 
 def prop(name: str, value: str, kind: str) -> str:
-    """One ``<property>``."""
+    """Return a ``<property>`` element."""
     return f'<property name="{name}" value="{value}" type="{kind}"/>'
 
 

@@ -26,7 +26,7 @@ KILLS = int(os.environ.get("PAGECTL_HARM_KILLS", "200"))
 def night(
     context: Any, data: Path, out: Path, split: tuple[str, ...] = (), form: LakeFormat = LakeFormat.PARQUET, **more: Any
 ) -> Any:
-    """One incremental export, as the command makes it."""
+    """Run one incremental export as the command does."""
     from pagefmt.spark.exported import ExportLog, all_news
     from pagefmt.spark.options import TableSpec
     from pagefmt.spark.table import Increment, TableTarget, surveys, write_by_tasks
@@ -69,8 +69,8 @@ def night_here(broker: FleetBroker, folder: Path, within: StoredIn = StoredIn.PA
     return rows, found.column("state").to_pylist()
 
 
-def told(written: Any) -> dict[str, int]:
-    """How many pages of each state, without those of none."""
+def page_counts(written: Any) -> dict[str, int]:
+    """Return the number of pages by state, without zeros."""
     assert written.pages is not None
     found = {name: each if isinstance(each, int) else len(each) for name, each in written.pages.items()}
     return {name: each for name, each in found.items() if each}
@@ -101,14 +101,17 @@ class PagingBroker:
             path.unlink()
 
     def start_anew(self) -> None:
-        """All pages are gone, and numbers begin again."""
+        """Delete all pages, and restart their numbers."""
         for path in self.folder.glob("*.page"):
             path.unlink()
         self.last = 1
 
 
 def _writing(folder: Path) -> bool:
-    """Whether a task has begun; what is found may go away while it is looked at."""
+    """Return whether a task has begun to write.
+
+    Files may disappear while they are listed.
+    """
     with suppress(FileNotFoundError):
         return any(folder.glob("out*/_temporary/*/*"))
     return False
@@ -123,9 +126,10 @@ def killed_nights(
     start: Any = started,
     late: float = 1.5,
 ) -> int:
-    """Nights beside a broker at work, each killed, and every tenth left alone; how many were killed.
+    """Kill ``kills`` exports beside a writing broker at random instants, and return how many died.
 
-    ``late``: seconds after its first file within which one is killed.
+    Every tenth is followed by a complete export. ``late``: seconds after an export's first file within which it is
+    killed.
     """
     broker, out = PagingBroker(folder / "data"), folder / "out"
     chance, seconds, killed = random.Random(16), 13 * late, 0

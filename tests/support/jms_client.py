@@ -38,7 +38,7 @@ class JmsClient:
         self._asked("send", port, client, destination, seed)
 
     def take(self, port: int, client: str, destination: str, count: int) -> list[Fields]:
-        """Headers, properties and body of each message, by name."""
+        """Receive messages, and return headers, properties and body of each by name."""
         return [
             {name: _plain(text) for name, _, text in (part.partition("=") for part in line.split("\t"))}
             for line in self._asked("take", port, client, destination, count)
@@ -51,7 +51,7 @@ def _plain(text: str) -> str:
 
 @contextmanager
 def jms_client(folder: Path) -> Iterator[JmsClient]:
-    """``folder`` gets the classes."""
+    """Yield a running JMS client, whose classes are compiled to ``folder``."""
     folder.mkdir()
     path = compiled(SOURCE, class_path(RELEASE), folder)
     words = ["java", "-Xmx300m", "-XX:+UseSerialGC", "-cp", path, "JmsClient"]

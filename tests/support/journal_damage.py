@@ -25,7 +25,7 @@ TYPE = RecordType
 
 
 def files_of(data: Path, folder: str) -> list[Path]:
-    """Those that hold records, the fullest first; then the empty ones."""
+    """Return the journal files of a folder, those with most records first."""
     root = getattr(within(data), folder)
     found = [path for path in sorted(root.iterdir()) if path.suffix in (".amq", ".hq", ".bindings")]
     return sorted(found, key=lambda path: -len(frames(path)))
@@ -97,7 +97,7 @@ def emptied(folder: str) -> Way:
 
 
 def swapped(data: Path, chance: random.Random) -> None:
-    """Two files under each other's names: the ids inside order them, so that nothing changes."""
+    """Swap the names of two files, which changes nothing because the ids inside order them."""
     one, two = files_of(data, "journal")[:2]
     spare = one.with_name("spare")
     one.rename(spare)
@@ -130,7 +130,7 @@ def header(folder: str, version: int = 2, user: int = 0, file_id: int | None = N
 
 
 def beside(name: str, content: bytes | None, folder: str = "journal") -> Way:
-    """Another entry in the folder; None: a folder."""
+    """Return a change that adds an entry to the folder, itself a folder if ``content`` is None."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, folder)[0].parent / name
@@ -189,7 +189,7 @@ BEHIND = b"\7\7\7"
 
 
 def of_a_reference(user_type: RecordType, tail: bytes) -> Way:
-    """One more record about the first message and its queue."""
+    """Return a change that appends a record about the first message and its queue."""
 
     def way(data: Path, chance: random.Random) -> None:
         path = files_of(data, "journal")[0]
@@ -201,7 +201,7 @@ def of_a_reference(user_type: RecordType, tail: bytes) -> Way:
 
 
 def of_a_page(user_type: RecordType, tail: bytes) -> Way:
-    """One more record about the first page of which something is outstanding for a queue."""
+    """Return a change that appends a record about the first page with an outstanding message."""
 
     def way(data: Path, chance: random.Random) -> None:
         told = json.loads(call("pages", "outstanding", data, "--format", "json", "--positions").out)

@@ -98,7 +98,7 @@ class PlayedNode:
         self._watcher.start()
 
     def close(self) -> None:
-        """Behind the API server's end, which ends the watch."""
+        """Wait until the watch has ended with the API server, then end all running pods."""
         self._watcher.join()
         for running in self.running.values():
             _end(running)
@@ -174,7 +174,10 @@ class PlayedNode:
         self.api.ask("PATCH", f"{in_namespace('pods')}/{pod['metadata']['name']}/status", {"status": status})
 
     def image(self) -> dict[str, str]:
-        """Variables of the image, and those of a cluster; two of them in the place of files that are mounted."""
+        """Return the environment variables of the image and of a cluster.
+
+        The last two replace files that a cluster mounts.
+        """
         import pyspark
 
         host, _, port = self.api.url.removeprefix("https://").partition(":")
@@ -222,7 +225,7 @@ class _Process:
             self._mount(mount["mountPath"], _folder(volumes[mount["name"]], home, node))
 
     def _mount(self, path: str, folder: Path) -> None:
-        """No mount: the path is named otherwise wherever it is given."""
+        """Replace a mount path in command and environment by the folder, because nothing is mounted."""
         there = re.compile(rf"(?<!\w){re.escape(path)}(?!\w)")
         self.command = [there.sub(str(folder), word) for word in self.command]
         self.env = {name: there.sub(str(folder), value) for name, value in self.env.items()}
@@ -240,7 +243,7 @@ def _variables(pod: Any, container: Any) -> dict[str, str]:
 
 
 def _folder(volume: Any, home: Path, node: PlayedNode) -> Path:
-    """Where a volume lies on this machine."""
+    """Return the local folder of a volume."""
     if "persistentVolumeClaim" in volume:
         return node.claims[volume["persistentVolumeClaim"]["claimName"]]
     folder = home / str(volume["name"])
@@ -269,7 +272,7 @@ class Kubernetes:
         }
 
     def left(self) -> dict[str, list[str]]:
-        """Names of what Spark has made in the namespace and not removed."""
+        """Return the names of objects that Spark created in the namespace and did not delete, by kind."""
         found = {}
         for kind in ("pods", "configmaps", "services", "persistentvolumeclaims"):
             items = self.api.ask("GET", f"{in_namespace(kind)}?labelSelector=spark-app-selector")["items"]
@@ -279,9 +282,10 @@ class Kubernetes:
 
 @contextmanager
 def kubernetes(folder: Path, granted: Sequence[Any]) -> Iterator[Kubernetes]:
-    """``granted``: objects to make in the namespace. Skips the test where the two programs are not installed.
+    """Yield a cluster with the objects ``granted`` in its namespace.
 
-    The user of ``Kubernetes.settings``, and every pod, has the rights of the service account ``pagectl`` alone.
+    The user of ``Kubernetes.settings``, and every pod, has only the rights of the service account ``pagectl``. The test
+    is skipped if the API server, etcd or openssl is not installed.
     """
     assets = os.environ.get(ASSETS)
     if not assets:
@@ -330,7 +334,7 @@ def _etcd(assets: Path, folder: Path, port: int) -> list[str]:
 
 
 def _server(assets: Path, folder: Path, etcd: int, port: int) -> list[str]:
-    """Its command; makes what it is given: a key and a certificate, tokens, and what pods find of them."""
+    """Return the API server's command, after writing its key, certificate and tokens."""
     key, certificate, tokens = folder / "key.pem", folder / "certificate.pem", folder / "tokens.csv"
     subprocess.run(
         [

@@ -78,7 +78,10 @@ def made_directory(folder: Path, seed: int, events: int = 90) -> Path:
 
 
 def meaning(data: Path) -> list[Any]:
-    """All that brokers load from its journals, in order; a journal without files and one without records are alike."""
+    """Return all records that brokers load from the journals, in order.
+
+    A journal without files equals one without records.
+    """
     place, found = within(data), []
     for root, journal in JOURNALS:
         folder = place.journal if root == "journal" else place.bindings

@@ -88,7 +88,7 @@ class Directory:
         return any("/".join(parts[:count]) in self.files for count in range(1, len(parts)))
 
     def write(self, to: Path) -> Path:
-        """Lay it out below ``to``, which does not exist yet."""
+        """Write the directory to ``to``, which does not exist yet."""
         # a file that got a folder's name stands in its place
         for folder in sorted(self.folders | {""}):
             if not self._behind_a_file(folder + "/."):
@@ -160,13 +160,13 @@ def store(rng: Random, data: Directory) -> str:
 
 
 def journal_file(rng: Random, data: Directory) -> str:
-    """Of the message journal or the bindings; files with records more often than not."""
+    """Choose a file of the message journal or the bindings, mostly one with records."""
     found = data.of(rng.choice((JOURNAL, JOURNAL, BINDINGS)))
     return one(rng, [path for path in found if len(data.files[path]) > 16] if rng.random() < 0.9 else found)
 
 
 def journal_spans(content: bytes | bytearray) -> list[tuple[int, int]]:
-    """(start, end) of each record of a journal file, by its check size."""
+    """Return (start, end) of each record of a journal file, found by its check size."""
     found, at, used = [], 16, len(content.rstrip(b"\0"))
     while at < used and at + 18 <= len(content):
         kind = content[at]
@@ -244,7 +244,7 @@ def persister(rng: Random, data: Directory) -> None:
 
 
 def message_id(rng: Random, data: Directory) -> None:
-    """As if two records were of one message, or of a message that there cannot be."""
+    """Replace a record's message id by that of another record or by a random number."""
     path, start, end = record(rng, data)
     other, at, _ = record(rng, data)
     content = data.whole(path)
@@ -254,7 +254,7 @@ def message_id(rng: Random, data: Directory) -> None:
 
 
 def queues(rng: Random, data: Directory) -> None:
-    """Ids at the end of a record: others, more, fewer, none; the frame's length fits."""
+    """Replace the queue ids of a record by others, more, fewer or none; adapt the frame's length."""
     path, start, end = record(rng, data)
     content = data.whole(path)
     ids: list[int] = []
@@ -291,7 +291,7 @@ def records_moved(rng: Random, data: Directory) -> None:
 
 
 def bytes_in_page(rng: Random, data: Directory) -> None:
-    """Bytes come in between, are lost, or change."""
+    """Insert, remove or change bytes of a page."""
     path = page(rng, data)
     content = data.whole(path)
     edges = [at for span in spans(bytes(content)) for at in span] or [0]
@@ -403,7 +403,7 @@ def another_kind(rng: Random, data: Directory) -> None:
 
 
 def foreign(rng: Random, data: Directory) -> None:
-    """Files and folders that no broker puts there."""
+    """Add a file or folder that no broker writes."""
     where = rng.choice(("paging", "journal", "bindings", "large-messages", store(rng, data)))
     names = (
         "notes.txt",
@@ -523,7 +523,7 @@ def journal_body(rng: Random, data: Directory) -> None:
 
 
 def journal_body_resized(rng: Random, data: Directory) -> None:
-    """Content that is too short or too long; length and check size fit."""
+    """Shorten or extend the body of a journal record; adapt length and check size."""
     path, start, end = journal_record(rng, data)
     content = data.whole(path)
     kind = content[start]
@@ -554,7 +554,7 @@ def journal_records_moved(rng: Random, data: Directory) -> None:
 
 
 def acknowledged(rng: Random, data: Directory) -> None:
-    """More acknowledgements, right and wrong ones, behind the last record of a journal file."""
+    """Append acknowledgements, valid and invalid ones, after the last record of a journal file."""
     path = one(rng, [name for name in data.of(JOURNAL) if len(data.files[name]) >= 16])
     content = data.whole(path)
     found = journal_spans(content)

@@ -51,7 +51,7 @@ class _OddBroker(MessagingHandler):
         self.on_timer_task(event)
 
     def on_timer_task(self, event: Any) -> None:
-        """Wake the container, which looks then whether it is to stop."""
+        """Wake the container again, so that it checks whether it must stop."""
         event.container.schedule(0.1, self)
 
     def on_connection_bound(self, event: Any) -> None:

@@ -9,19 +9,19 @@ from pagefmt.codec.pages.record import FRAME
 
 
 def spans(path: Path) -> list[tuple[int, int, int]]:
-    """(start, end, message id) of each record."""
+    """Return (start, end, message id) of each record."""
     with open_page(path) as page:
         return [(route[1], route[1] + route[2] + FRAME, route[5]) for route in page.routes()]
 
 
 def queues_of(record: bytes) -> int:
-    """How many queue ids stand at its end."""
+    """Return how many queue ids a record has."""
     (route,) = Page(record).routes()
     return len(route[6])
 
 
 def body_at(content: bytes, start: int) -> int:
-    """Where an ordinary record says how long its body is, for AMQP the whole encoded message."""
+    """Return where an ordinary record states the length of its body, or for AMQP of the encoded message."""
     persister = content[start + 14]
     if persister == 0:  # the old layout has the length of the message there
         return start + 18

@@ -8,7 +8,7 @@ from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, ro
 
 
 def whole_page(content: bytes) -> RouteColumns:
-    """As ``routed``, of a page in memory and in one piece."""
+    """Return the route columns of a complete page."""
     page = PageBytes(content)
     frames = scan(page)
     if not frames.whole:

@@ -34,7 +34,7 @@ class PluginOutput:
 
 
 def read_plugin_output(output: str) -> PluginOutput:
-    """Fails on anything that the convention does not allow."""
+    """Parse a check's output, and assert that it follows the convention."""
     assert output.endswith("\n")
     first, *more = output[:-1].split("\n")
     assert first.count("|") <= 1, "more than one pipe"

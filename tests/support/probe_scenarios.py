@@ -48,7 +48,7 @@ Line = dict[str, Any]
 
 @cache
 def probes(archive: Path) -> dict[str, Line]:
-    """By release and scenario."""
+    """Read the outcomes in an archive, by release and scenario."""
     with tarfile.open(archive) as tar:
         found = {}
         for member in tar:
@@ -171,7 +171,10 @@ class Run:
             yield f"send returned: broker {step['send_returned']}, engine {bool(result.released)}"
 
     def _ack_many(self, step: Line) -> Iterator[str]:
-        """Up to 150 messages were acknowledged in steps of their own, which this one only sums up."""
+        """Yield a difference if the engine did not deliver the messages that the step acknowledges.
+
+        Up to 150 messages have steps of their own, which this step only sums up.
+        """
         one_by_one = self.acked
         self._close()
         if not one_by_one:

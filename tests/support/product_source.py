@@ -28,7 +28,10 @@ class Definition:
 
     @property
     def is_public(self) -> bool:
-        """Neither it nor what it stands in begins with an underscore; special methods do."""
+        """Return whether no part of the qualified name begins with an underscore.
+
+        Special methods are therefore not public.
+        """
         return not any(part.startswith("_") for part in self.qualified.split("."))
 
 
@@ -42,7 +45,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def modules() -> dict[str, Path]:
-    """Every module of the product by its dotted name; a package is its ``__init__.py``."""
+    """Return the file of each module of the product by dotted name; that of a package is its ``__init__.py``."""
     found = {}
     for room, folder in ROOMS.items():
         for path in files(room):
@@ -52,7 +55,7 @@ def modules() -> dict[str, Path]:
 
 
 def definitions() -> Iterator[Definition]:
-    """Every class and function but those inside functions."""
+    """Yield every class and function of the product, except those inside functions."""
     for module, path in modules().items():
         yield from _inside(module, "", parsed(path).body)
 

@@ -35,12 +35,12 @@ class Answer:
     err: str
 
     def lines(self) -> list[dict[str, Any]]:
-        """Of JSON Lines."""
+        """Parse the output as JSON Lines."""
         return [json.loads(line) for line in self.out.split("\n") if line]
 
 
 def call(*words: str | Path) -> Answer:
-    """One call in this process."""
+    """Run one call in this process."""
     content, err = io.BytesIO(), io.StringIO()
     out = io.TextIOWrapper(content, "utf-8", "surrogatepass", newline="")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -81,7 +81,7 @@ def forked(
     preload: str | None = None,
     **how: Any,
 ) -> Answer:
-    """One call in a process of its own, for which no interpreter is started. ``how``: see ``forked_calls``."""
+    """Run one call in a forked process, without starting an interpreter. ``how``: see ``forked_calls``."""
     asked = {"argv": [os.fspath(word) for word in words], "out": "pipe", "err": "pipe", "env": dict(extra or {}), **how}
     server = _forking(preload)
     assert server.stdin is not None and server.stdout is not None
@@ -93,7 +93,7 @@ def forked(
 
 
 def default_signals() -> None:
-    """For ``preexec_fn``: signals do what they do to a program started from a terminal.
+    """Restore the signal handling of a program started from a terminal, for ``preexec_fn``.
 
     Background jobs, cron and ``nohup`` ignore SIGINT or SIGHUP; a child inherits that, and Python then installs no
     handler for Ctrl-C.
@@ -134,7 +134,7 @@ def started(*words: str | Path, **popen: Any) -> subprocess.Popen[str]:
 
 
 def tree(folder: Path) -> dict[str, tuple[str, int, int]]:
-    """SHA-256, size and time of change of everything below a folder."""
+    """Return SHA-256, size and modification time of everything below a folder, by path."""
     return {
         path.relative_to(folder).as_posix(): (
             hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",

@@ -89,7 +89,7 @@ def address_settings(random: Random) -> Pairs:
 
 
 def transports(random: Random) -> Pairs:
-    """Acceptors and connectors."""
+    """Return entries of acceptors and connectors."""
     factory = "org.apache.activemq.artemis.core.remoting.impl.netty.Netty{}Factory"
     found: Pairs = []
     for n, name in enumerate(random.sample(("artemis", "amqp", "in-vm.1"), random.randint(1, 2))):
@@ -105,7 +105,7 @@ def transports(random: Random) -> Pairs:
 
 
 def addresses(random: Random) -> Pairs:
-    """Addresses and their queues."""
+    """Return entries of addresses and their queues."""
     found: Pairs = []
     for name in random.sample(NAMES[:3], random.randint(1, 2)):
         base = ("addressConfigurations", name)
@@ -119,7 +119,7 @@ def addresses(random: Random) -> Pairs:
 
 
 def others(random: Random) -> Pairs:
-    """One of the other collections."""
+    """Return entries of one of the other collections."""
     base: Path_
     which = random.randrange(9)
     if which == 0:
@@ -182,7 +182,7 @@ def joined(path: Path_) -> str:
 
 
 def as_properties(pairs: Pairs, random: Random) -> str:
-    """Lines of key and value, with comments and blanks between at times."""
+    """Write the pairs as a properties file with some comments, blank lines and continued lines."""
     lines = []
     for path, value in pairs:
         between = random.choice(("=", "=", "=", " = ", ": ", "  "))
@@ -195,7 +195,7 @@ def as_properties(pairs: Pairs, random: Random) -> str:
 
 
 def tree(pairs: Pairs) -> dict[str, object]:
-    """Nested objects; a key that has a value as well as keys below stays with its dots."""
+    """Nest the pairs in objects, leaving out pairs below a key that itself has a value."""
     found: dict[str, object] = {}
     valued = {path for path, _ in pairs}
     for path, value in pairs:
@@ -212,7 +212,7 @@ def tree(pairs: Pairs) -> dict[str, object]:
 
 
 def as_json(pairs: Pairs, random: Random) -> str:
-    """Nested objects, numbers and truth values at times without quotes."""
+    """Write the pairs as JSON, sometimes with indentation, escapes or unquoted numbers and booleans."""
     return json.dumps(bare(tree(pairs), random), indent=random.choice((None, 2)), ensure_ascii=random.random() < 0.5)
 
 
@@ -228,7 +228,7 @@ def bare(found: object, random: Random) -> object:
 
 
 def as_yaml(pairs: Pairs, random: Random) -> str:
-    """Block mappings, keys and values in quotes where they must or at times."""
+    """Write the pairs as nested YAML mappings, with quotes if they are needed, and sometimes if not."""
     return "".join(yaml_lines(tree(pairs), 0, random))
 
 
@@ -444,7 +444,7 @@ CHANGES = (
 
 
 def change_text(text: str, kind: str, random: Random) -> str:
-    """One slip in the text of a file."""
+    """Make one random error in the text of a file."""
     lines = text.split("\n")
     at = random.randrange(max(1, len(lines) - 1))
     if kind == "properties":
@@ -518,7 +518,7 @@ def change_text(text: str, kind: str, random: Random) -> str:
 
 
 def sound_file(seed: int) -> tuple[str, bytes]:
-    """Name and bytes of a sound file."""
+    """Return name and bytes of a sound file."""
     random = Random(f"sound {seed}")
     kind = KINDS[seed % 3]
     pairs = sound(random)
@@ -529,7 +529,7 @@ def sound_file(seed: int) -> tuple[str, bytes]:
 
 
 def mutant(seed: int) -> tuple[str, bytes]:
-    """Name and bytes of a changed file."""
+    """Return name and bytes of a changed file."""
     random = Random(f"mutant {seed}")
     kind = KINDS[seed % 3] if seed % 2 else "properties"
     pairs = sound(random)

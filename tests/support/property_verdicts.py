@@ -39,7 +39,7 @@ class BrokerVerdict(NamedTuple):
 
     @property
     def faulty(self) -> bool:
-        """Whether anything is wrong with the file."""
+        """Return whether the broker finds anything wrong with the file."""
         return bool(self.errors or self.lost or self.dropped or self.crashed or self.start is False)
 
 
@@ -52,7 +52,7 @@ def recorded() -> tuple[dict[str, bytes], dict[str, dict[str, BrokerVerdict]]]:
 
 
 def verdict(line: dict[str, Any]) -> BrokerVerdict:
-    """One line of the oracle."""
+    """Parse one line of the oracle's output."""
     dropped = bool(line.get("load_error") or line.get("exception"))
     errors = frozenset(one["key"] for one in line.get("errors", ()) if one["key"] is not None)
     start = line.get("start")
@@ -100,7 +100,7 @@ def slim(line: dict[str, Any]) -> dict[str, Any]:
 
 
 def record(folder: Path) -> None:
-    """Asks for all files of a folder and writes the archive."""
+    """Judge all files of a folder with every release, and write the archive."""
     files = sorted(folder.iterdir())
     verdicts = {release: {n: slim(one) for n, one in ask(release, files).items()} for release in RELEASES}
     for release, of in verdicts.items():

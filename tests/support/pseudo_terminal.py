@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def take_the_terminal() -> None:
-    """In the child: its standard input becomes its controlling terminal."""
+    """Make standard input the controlling terminal of the child process."""
     default_signals()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

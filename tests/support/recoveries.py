@@ -29,7 +29,10 @@ class Accounted:
 def accounted(
     plan: RecoveryPlan, outcomes: MessageOutcomes, before: Mapping[int, Counter[int]], after: Mapping[int, Counter[int]]
 ) -> Accounted:
-    """``before`` and ``after``: by queue, how often each message is delivered."""
+    """Compare missing and repeated deliveries with those that the recovery names.
+
+    ``before`` and ``after``: how often each message is delivered, by queue.
+    """
     named: dict[RecoveryOutcome, set[tuple[int, int | None]]] = {outcome: set() for outcome in RecoveryOutcome}
     for each in outcomes:
         named[each.outcome].add((each.message, each.queue))

@@ -19,7 +19,7 @@ PAGE_NUMBER = 7
 
 
 def comparable(value: Any) -> Any:
-    """NaN equals NaN here."""
+    """Return the value with NaN replaced by text, so that NaN equals NaN."""
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
     if isinstance(value, dict):
@@ -59,7 +59,10 @@ def reference_rows(content: bytes, level: Detail) -> pa.RecordBatch:
 
 
 def same_rows(got: pa.RecordBatch, content: bytes, level: Detail) -> bool:
-    """Whether a table holds the rows of the reference decoder: column by column; rows with a NaN one by one."""
+    """Return whether a table has the rows of the reference decoder.
+
+    Columns are compared as a whole, rows with a NaN one by one.
+    """
     expected = reference_rows(content, level)
     return got.schema.names == expected.schema.names and all(map(_same_column, got.columns, expected.columns))
 

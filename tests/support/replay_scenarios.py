@@ -55,7 +55,7 @@ def scenarios(archive: Path) -> dict[str, Scenario]:
 
 @cache
 def recordings(archive: Path) -> dict[str, list[Scenario]]:
-    """Of each trace all outcomes that the broker gave it."""
+    """Return all outcomes recorded for each trace."""
     exact: Line = {"timing_dependent": [], "stable_until": None}
     return {
         folder: [
@@ -69,7 +69,7 @@ def recordings(archive: Path) -> dict[str, list[Scenario]]:
 
 @cache
 def protocol_recordings(archive: Path) -> dict[str, tuple[str, Scenario]]:
-    """By trace and release: the release, and what was recorded on it."""
+    """Return release and scenario of each recording, by trace and release."""
     found = {}
     for folder, f in _folders(archive).items():
         for name in sorted(f):
@@ -99,7 +99,7 @@ def replayed(scenario: Scenario, edition: Edition = NEWEST, *, check: bool = Tru
 
 
 def with_full_states(lines: list[Line]) -> list[Line]:
-    """Every line with the complete state in place of what changed."""
+    """Replace the changes of state in each line by the complete state."""
     parts: dict[str, Line] = {}
     full = []
     for line in lines:
@@ -133,7 +133,7 @@ class Comparison:
 
 
 def compared(scenario: Scenario, found: list[Line]) -> Comparison:
-    """Every field of the broker's lines, but those it does not decide the same way each time itself."""
+    """Compare every field of the broker's lines, except those that vary with its timing."""
     expected = with_full_states([json.loads(line) for line in scenario.outcome.splitlines() if line.strip()])
     skip = {(i, key) for i, key in scenario.timing["timing_dependent"]}
     until = scenario.timing["stable_until"]

@@ -48,7 +48,7 @@ class Properties:
 
 
 def answer(question: Question) -> str:
-    """``invalid``, ``true`` or ``false``, as the judge answers."""
+    """Evaluate a question, and return ``invalid``, ``true`` or ``false`` as the judge does."""
     try:
         selector = parse(question.selector)
     except SelectorError:

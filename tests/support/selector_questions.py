@@ -22,7 +22,7 @@ class Question:
     properties: tuple[tuple[str, Typed], ...]
 
     def line(self) -> str:
-        """For the judge that runs beside a broker: see SelectorJudge.java."""
+        """Encode the question for the judge of a broker, SelectorJudge.java."""
         return " ".join(
             (_hex(self.selector), *(f"{_hex(n)}:{kind}:{_wire(kind, v)}" for n, (kind, v) in self.properties))
         )

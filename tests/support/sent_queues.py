@@ -48,7 +48,7 @@ class Sent(Generic[Taken]):
 
 
 def golden_sources(version: str) -> list[Source]:
-    """All cases of a release, but for what is read otherwise each time."""
+    """Return all cases of a release, except the last-value one, which is read differently each time."""
     return [_source(case) for case in golden_cases.cases(version) if case.name != LAST_VALUE]
 
 
@@ -61,7 +61,7 @@ def _source(case: golden_cases.GoldenCase) -> Source:
 def given_before(
     version: str, folder: Path, sources: Iterable[Source], takers: Takers[Taken]
 ) -> dict[Source, dict[str, Given[Taken]]]:
-    """By the broker of the release on a copy of each directory."""
+    """Return what clients receive from the release's broker on a copy of each directory."""
     found = {}
     with target_broker(version, folder / "nothing") as broker:
         for source in sources:
@@ -79,7 +79,7 @@ def given_before(
 def given_after(
     release: str, folder: Path, sources: Iterable[Source], takers: Takers[Taken]
 ) -> Iterator[tuple[Source, Sent[Taken]]]:
-    """By the broker of the release that each directory was sent to."""
+    """Send each directory to a broker of the release, and yield what clients receive from there."""
     with target_broker(release, folder / "nothing") as broker:
         for source in sources:
             data = Path(shutil.copytree(source.data, folder / "source"))
@@ -100,7 +100,10 @@ def given_after(
 def _given(
     broker: TargetBroker, names: Iterable[str], filled: Callable[[Path], object], folder: Path, takers: Takers[Taken]
 ) -> dict[str, Given[Taken]]:
-    """By clients of brokers of their own, each on a folder that ``filled`` fills before it starts or beside it."""
+    """Receive the messages of the queues with each client.
+
+    Each client has its own folder: ``filled`` fills it and starts the broker on it, before or after.
+    """
     found: dict[str, dict[str, tuple[Taken, ...]]] = {name: {} for name in names}
     scheduled = dict.fromkeys(found, False)
     for client, take in takers.items():

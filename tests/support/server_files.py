@@ -43,6 +43,6 @@ def with_journal(attributes: str) -> str:
 
 
 def server_document(text: str, **properties: str) -> Document:
-    """As it is read, with properties whose names have underscores for dots."""
+    """Read the text as standalone.xml; underscores in property names stand for dots."""
     given = {name.replace("_", "."): value for name, value in properties.items()}
     return read_bytes(text.encode(), "standalone.xml", folder=Path(), properties=given, environment={"LIMIT": "7"})

@@ -43,7 +43,7 @@ def spark_cluster(folder: Path, *, workers: int = 1, cores: int = 2, memory: str
 
 @contextmanager
 def _service(name: str, log: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
-    """One of Spark's own services on 127.0.0.1."""
+    """Yield one of Spark's own services, running on 127.0.0.1."""
     import pyspark
 
     home = Path(pyspark.__file__).parent

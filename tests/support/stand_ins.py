@@ -50,7 +50,7 @@ class StandIn(ProxiedServer):
         return url
 
     def is_read(self, handler: Any) -> bool:
-        """Whether a request reads a page."""
+        """Return whether a request reads a page."""
         path = unquote(handler.path)
         return handler.command == "GET" and ".page" in path and "list" not in path
 
@@ -120,7 +120,7 @@ class AzureStandIn(StandIn):
         self.query = f"enable_tls=false&blob_storage_authority={self.address}"
 
     def make_bucket(self) -> None:
-        """Pyarrow makes containers, which obstore does not."""
+        """Create the container with pyarrow, because obstore cannot."""
         from pyarrow.fs import AzureFileSystem
 
         where = f"{self.server[0]}:{self.server[1]}"
@@ -207,7 +207,7 @@ def hdfs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HadoopStandI
 
 
 def _command(name: str, port: int) -> list[str]:
-    """How its program is started. Skips the test where it is not installed."""
+    """Return the command that starts a store's server, or skip the test if it is not installed."""
     if name == "gs":
         return [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     return [
@@ -223,7 +223,7 @@ def _command(name: str, port: int) -> list[str]:
 
 
 def program(variable: str, name: str) -> str:
-    """Where a program is. Skips the test where it is not installed."""
+    """Return the path of a program, or skip the test if it is not installed."""
     found = os.environ.get(variable) or shutil.which(name)
     if found is None:
         pytest.skip(f"{name} is neither on PATH nor named by {variable} (CONTRIBUTING.md says how to install it)")

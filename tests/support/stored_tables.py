@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase
-from incremental_exports import PagingBroker, TasksHere, night, told
+from incremental_exports import PagingBroker, TasksHere, night, page_counts
 
 from pagefmt.directory.fleet import FleetBroker, absolute
 from pagefmt.directory.locate import within
@@ -60,7 +60,7 @@ def read(path: Path) -> pa.Table:
 
 
 def rows(out: Path) -> list[str]:
-    """Of all files of a table, with the folders that they lie in."""
+    """Return the rows of all files of a table with their folders, sorted."""
     found = []
     for path in [*out.rglob("*.parquet")]:
         table = read(path)
@@ -97,14 +97,14 @@ def named_files(out: Path, version: int | None = None) -> list[str]:
 
 
 def hint_is_last(out: Path) -> bool:
-    """Whether readers of an Iceberg table see its last version."""
+    """Return whether an Iceberg table's hint names its last version."""
     from pagefmt.spark.iceberg import version_at
 
     return (out / "metadata" / "version-hint.text").read_text() == str(version_at(out))
 
 
 def named_messages(out: Path) -> Counter[tuple[int, int]]:
-    """Of the files that the log names."""
+    """Count the messages of the files that the log names, by page and id."""
     found: Counter[tuple[int, int]] = Counter()
     for name in named_files(out):
         table = read(out / name)
@@ -123,7 +123,7 @@ def committing(
 
 
 def is_commit(handler: Any) -> bool:
-    """Whether a request makes a version of a table."""
+    """Return whether a request writes a version of a table."""
     path = unquote(handler.path.partition("?")[0])
     named = "_delta_log" in path or path.endswith(".metadata.json")
     return handler.command in ("PUT", "POST") and named
@@ -135,7 +135,7 @@ def aside(out: Path) -> Any:
 
 
 def assert_every_mode(here: Path, far: StoredPath) -> None:
-    """Tables below a URL are those of a folder."""
+    """Assert that each mode writes the same table to a URL as to a folder."""
     steps: list[tuple[GoldenCase, dict[str, Any]]] = [
         (TORN, {}),
         (SOUND, {}),
@@ -151,13 +151,13 @@ def assert_every_mode(here: Path, far: StoredPath) -> None:
 
 
 def assert_nights(data: Path, out: StoredPath) -> None:
-    """Beside a broker that writes, deletes and begins anew each message is there once."""
+    """Assert that exports beside a broker that writes, deletes and restarts have each message once."""
     broker, nightly = PagingBroker(data), partial(night, TasksHere(), data, out, ("priority",))
     broker.write(60)
-    assert "added" in told(nightly())
+    assert "added" in page_counts(nightly())
     broker.write(30)
     broker.delete(3)
-    assert told(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
+    assert page_counts(nightly()).keys() >= {"added", "grew", "deleted"} and messages(out) == broker.every
     broker.start_anew()
     broker.write(20)
     assert nightly().pages["changed"] and messages(out) == broker.every
@@ -169,9 +169,10 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
-    """Inside, the process is killed in front of a change in the store: that and every later one is not made.
+    """Stop the process before a change in the store: that change and every later one is not made.
 
-    ``more``: what else is a change, by its owner and name.
+    ``changes``: how many are made before. ``more``: other changes, by owner and name. The list yielded has the number
+    of changes left.
     """
     left, lock = [changes], threading.Lock()
     names = ("put", "create", "move", "remove", "make_folder", "remove_folder")
@@ -194,9 +195,10 @@ def stopping(changes: int, *more: tuple[Any, str]) -> Iterator[list[int]]:
 
 
 def assert_whole_wherever_killed(out: StoredPath, replaced: Replaced, step: int) -> tuple[int, int]:
-    """Who sees ``_SUCCESS`` sees the table of before or the new one, and the next run gets there.
+    """Assert that ``_SUCCESS`` appears only beside the old or the new table, wherever a run is killed.
 
-    Gives the change at which no stop was left, and how often there was a table.
+    The next run must complete. Return the number of changes at which a run is not stopped any more, and how often
+    ``_SUCCESS`` was there.
     """
     split = {"splits": ("store_address",)}
     write(out, TORN, **split)
@@ -222,7 +224,7 @@ def assert_whole_wherever_killed(out: StoredPath, replaced: Replaced, step: int)
 
 
 def forget(out: StoredPath) -> None:
-    """In the place of the time after which a writer that was killed is dead."""
+    """Remove the claims of killed writers, instead of waiting until they expire."""
     for claim in (out / "_temporary").glob("claim-*"):
         claim.unlink()
 

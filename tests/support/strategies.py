@@ -147,7 +147,7 @@ def amqp_messages(draw: st.DrawFn) -> AmqpMessage:
 
 @st.composite
 def records(draw: st.DrawFn) -> PageRecord:
-    """At offset 0 of their own page."""
+    """Draw a record at offset 0 of its own page."""
     message = draw(st.one_of(CORE, OLD, LARGE, amqp_messages()))
     layout, persister, large_type, stated = Layout.NEW, None, 0, None
     if isinstance(message, CoreMessage):

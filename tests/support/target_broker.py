@@ -44,7 +44,10 @@ class TargetBroker:
         secured: bool = False,
         certificates: Mapping[str, str] | None = None,
     ) -> None:
-        """On another folder, or with other settings, after an orderly end. ``certificates``: whose user each is."""
+        """Restart the broker on another folder or with other settings.
+
+        ``certificates``: user by the name in a client's certificate.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         known = "".join(f"{user}=CN={name}\n" for name, user in (certificates or {}).items())
         (folder / "certificates.properties").write_text(known)
@@ -123,7 +126,7 @@ def _configured(folder: Path, port: int, settings: str = "", acceptor: str = "",
 
 @contextmanager
 def target_broker(version: str, folder: Path, settings: str = "") -> Iterator[TargetBroker]:
-    """``folder`` gets ``data`` and the configuration."""
+    """Yield a running broker whose data and configuration are in ``folder``."""
     oracle()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

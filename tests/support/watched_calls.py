@@ -52,7 +52,7 @@ class Tee:
 
 
 def watched(run: Run) -> Run:
-    """``pagectl.app.run`` that is looked at."""
+    """Wrap ``pagectl.app.run`` so that every call is checked."""
 
     def watching(argv: list[str]) -> int:
         out, err = Tee(sys.stdout), Tee(sys.stderr)

@@ -52,7 +52,7 @@ def command(
         view = FindingText()
         for finding in findings:
             view.show(finding)
-        say(f"{_counts(rows)}; {view.said or 'nothing found'}")
+        say(f"{_counts(rows)}; {view.counts_text or 'nothing found'}")
     else:
         print_json_lists(
             {"files": map(LargeBody.of, rows), "findings": map(DataFinding.of, findings)},

@@ -31,7 +31,7 @@ class FindingText:
                 print(wrapped(text, 4))
 
     @property
-    def said(self) -> str:
+    def counts_text(self) -> str:
         """Return the number of findings by severity, "" if there are none."""
         return ", ".join(count_text(number, severity) for severity, number in self._counts.items())
 
@@ -41,7 +41,7 @@ def print_findings(findings: Iterable[Finding]) -> None:
     view = FindingText()
     for finding in findings:
         view.show(finding)
-    print(view.said or "nothing found")
+    print(view.counts_text or "nothing found")
 
 
 def mark(*, bad: bool, unread: bool = False) -> str:

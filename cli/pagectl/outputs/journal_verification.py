@@ -24,11 +24,11 @@ def print_verified_journals(reports: list[JournalFileReport], findings: list[Fin
         _journal(name, list(files))
     view = FindingText()
     for finding in findings:
-        if not view.said:
+        if not view.counts_text:
             print()
         view.show(finding)
     damaged = sum(not report.sound and report.permitted for report in reports)
-    print(f"\n{count_text(len(reports), 'file')} read, {damaged} damaged; {view.said or 'nothing else found'}")
+    print(f"\n{count_text(len(reports), 'file')} read, {damaged} damaged; {view.counts_text or 'nothing else found'}")
 
 
 def _journal(name: str, reports: list[JournalFileReport]) -> None:

@@ -80,13 +80,13 @@ class PagesText:
     def finding(self, finding: Finding) -> None:
         """Print a finding, and note whether it is more than a remark."""
         self.wrong = self.wrong or finding.severity is not Severity.INFO
-        if not self._findings.said:
+        if not self._findings.counts_text:
             print()
         self._findings.show(finding)
 
     def end(self) -> None:
         """Print how many pages were read and were damaged."""
-        findings = self._findings.said or "nothing else found"
+        findings = self._findings.counts_text or "nothing else found"
         print(f"\n{count_text(self._read, 'page')} read, {self._damaged} damaged; {findings}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from brokerconf.linting.catalogue import CHECKS
-from brokerconf.linting.rules_page import editions_said, severities_said
+from brokerconf.linting.rules_page import editions_text, severities_text
 from brokerconf.rules import rules
 
 from pagectl.reports.form import Report
@@ -32,8 +32,8 @@ class RuleRow(Report):
         """Return the row of a rule."""
         return cls(
             rule=rule.id,
-            severity=severities_said(rule),
-            editions=editions_said(rule),
+            severity=severities_text(rule),
+            editions=editions_text(rule),
             needs=rule.needs,
             title=rule.title,
         )

@@ -65,7 +65,7 @@ class ElementDescription:
     def default(self) -> str | None:
         """Return the default in words: the setting's for that edition, or the schema's; None if there is none."""
         if self.setting is not None:
-            return self.setting.default_said(self.edition) or None
+            return self.setting.default_in(self.edition) or None
         return self.component.value.default if self.component.value else None
 
 

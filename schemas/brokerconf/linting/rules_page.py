@@ -11,7 +11,7 @@ from pagefmt.editions import NEWEST
 _NEEDS = {"heap": "the heap (--heap)", "data": "a data directory (--data)", "host": "the broker's own host"}
 
 
-def editions_said(rule: Rule) -> str:
+def editions_text(rule: Rule) -> str:
     """Return the editions in words, as ``artemis-2.28 to artemis-2.44`` or ``all``."""
     if rule.since is None and rule.until is None:
         return "all"
@@ -21,7 +21,7 @@ def editions_said(rule: Rule) -> str:
     return f"from {rule.since.value}" if rule.until is None else f"{rule.since.value} to {rule.until.value}"
 
 
-def severities_said(rule: Rule) -> str:
+def severities_text(rule: Rule) -> str:
     """Return the severities in words, as ``error, info from artemis-2.28``."""
     later = [f"{severity.value} from {edition.value}" for edition, severity in rule.by_edition]
     return ", ".join([rule.severity.value, *later])
@@ -54,7 +54,7 @@ def explained(rule: Rule) -> Iterator[str]:
     yield f"## {rule.id}"
     yield ""
     needs = f" Needs {_NEEDS[rule.needs]}." if rule.needs else ""
-    yield f"{severities_said(rule).capitalize()}; editions: {editions_said(rule)}.{needs}"
+    yield f"{severities_text(rule).capitalize()}; editions: {editions_text(rule)}.{needs}"
     yield ""
     yield f"**{_sentence(rule.title)}** {_sentence(rule.why)}"
     yield ""

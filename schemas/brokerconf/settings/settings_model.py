@@ -63,7 +63,7 @@ class Setting(NamedTuple):
         """Return whether the edition accepts the setting and ignores it."""
         return bool(self.ignored) and version(self.ignored) <= release(edition)
 
-    def default_said(self, edition: Edition) -> str:
+    def default_in(self, edition: Edition) -> str:
         """Return the default for an edition in words."""
         dated = list(_DATED.finditer(self.default_text))
         if not dated:
@@ -76,7 +76,7 @@ class Setting(NamedTuple):
 
     def default(self, edition: Edition) -> Value:
         """Return the default as a value; None if there is none, or if it is derived from other settings."""
-        text = self.default_said(edition)
+        text = self.default_in(edition)
         try:
             return self.value(text, edition) if text or (self.kind == "text" and self.name.endswith("fix")) else None
         except SizeError:
