@@ -151,10 +151,11 @@ def _flags(store: AddressStore) -> None:
 
 def _queue(queue: Queue) -> None:
     """Check that a queue's counts equal its contents (invariants 1, 20)."""
+    counts = queue.counts
     waiting = sum(1 for ref in (*queue.references, *queue.stuck) if ref.record is None)
-    require(1, waiting == queue.waiting_unpaged, f"{queue.name}: {queue.waiting_unpaged} waiting, {waiting} there")
-    count = queue.references.size + len(queue.stuck) + queue.phantoms - queue.taken_off
-    require(1, count == queue.mem_count, f"{queue.name}: {queue.mem_count} in memory")
-    size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + queue.phantom_bytes
-    require(2, size == queue.mem_bytes, f"{queue.name}: {queue.mem_bytes} bytes in memory")
+    require(1, waiting == counts.waiting_unpaged, f"{queue.name}: {counts.waiting_unpaged} waiting, {waiting} there")
+    count = queue.references.size + len(queue.stuck) + counts.phantoms - counts.taken_off
+    require(1, count == counts.mem_count, f"{queue.name}: {counts.mem_count} in memory")
+    size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + counts.phantom_bytes
+    require(2, size == counts.mem_bytes, f"{queue.name}: {counts.mem_bytes} bytes in memory")
     require(20, queue.message_count >= 0, f"{queue.name}: {queue.message_count} messages")

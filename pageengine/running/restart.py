@@ -152,11 +152,7 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
     ref.scheduled = old.scheduled
     queue.add_tail(ref)
     if not ref.linked:
-        # a reload counts a scheduled message as if it waited, and no later event corrects the counts
-        queue.mem_count += 1
-        queue.mem_bytes += ref.mem
-        queue.phantoms += 1
-        queue.phantom_bytes += ref.mem
+        queue.counts.add_phantom(ref)
 
 
 def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> Reference:
@@ -204,8 +200,8 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         if waiting is None:
             return
         ref = waiting
-    queue.delivering(ref)
-    queue.acked += 1
+    queue.counts.deliver(ref)
+    queue.counts.acked += 1
     tx.acknowledge(ref, AckReason.NORMAL)
 
 

@@ -48,18 +48,19 @@ def of_queue(queue: Queue) -> QueueFigures:
     """Return the figures of a queue in an outcome."""
     cursor = queue.reader
     counter = cursor.counter if cursor is not None else None
+    counts = queue.counts
     return QueueFigures(
         queue.message_count,
-        queue.delivering_count,
-        queue.mem_count,
-        queue.mem_bytes,
+        counts.delivering_count,
+        counts.mem_count,
+        counts.mem_bytes,
         counter.value if counter is not None else None,
         counter.bytes if counter is not None else None,
         len(queue.consumers),
-        queue.added + (counter.added if counter is not None else 0),
-        queue.acked,
-        queue.expired,
-        queue.killed,
+        counts.added + (counter.added if counter is not None else 0),
+        counts.acked,
+        counts.expired,
+        counts.killed,
         True if queue.paused else None,
     )
 
