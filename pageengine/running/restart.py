@@ -102,7 +102,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
     store.pages = old.pages
     store.files = sorted(old.pages)
     store.number_of_pages = len(store.pages)
-    store.check_number_of_pages()
+    store.page_limits.check_pages(store.number_of_pages)
     if not store.pages:
         return
     store.first_page = min(store.pages)
