@@ -43,7 +43,7 @@ def purge(broker: Broker, queue: Queue, matches: MessageMatcher | None) -> int:
 
 
 def _kill(queue: Queue, ref: Reference, tx: Transaction) -> int:
-    queue.delivering(ref)
+    queue.counts.deliver(ref)
     tx.acknowledge(ref, AckReason.KILLED)
     return 1
 
@@ -83,7 +83,7 @@ def _scan(broker: Broker, queue: Queue) -> Iterator[bool]:
         expired = _take_expired(queue)
         tx = Transaction(broker)
         for ref in expired:
-            queue.delivering(ref)
+            queue.counts.deliver(ref)
             if not expire_reference(broker, ref, tx):
                 queue.stick(ref)
         open_transactions.append(tx)

@@ -13,7 +13,8 @@ from pageengine.model.message import DUPLICATE_ID, Message
 from pageengine.model.page import NO_TRANSACTION, PagedMessage
 from pageengine.model.reference import Reference
 from pageengine.model.sizes import body_bytes, large_record_payload, record_payload
-from pageengine.paging.store import MEMORY, AddressStore, Gate
+from pageengine.paging.gates import MEMORY, Gate
+from pageengine.paging.store import AddressStore
 from pageengine.queues.filters import compiled
 from pageengine.settings.settings import AddressSettings, Divert
 from pageengine.trace.operations import NS_PER_MS
@@ -119,7 +120,7 @@ def _route_to_groups(broker: Broker, message: Message, groups: list[BoundGroup],
     owner = message.owner = broker.stores.get(message.address) or broker.store(message.address)
     for group in groups:
         store = owner if group.address == message.address else broker.store(group.address)
-        gate = store.gate() if store is not None else MEMORY
+        gate = store.gates.decide_arrival() if store is not None else MEMORY
         if gate is MEMORY:
             if routed.dropped and broker.profile.drops_stop_routing:
                 raise DroppedElsewhere

@@ -61,7 +61,7 @@ class Settling(SettlingPort):
         self._acknowledge(ref, AckReason.REPLACED)
 
     def _acknowledge(self, ref: Reference, reason: AckReason) -> None:
-        ref.queue.delivering(ref)
+        ref.queue.counts.deliver(ref)
         tx = Transaction(self.broker)
         tx.acknowledge(ref, reason)
         tx.commit()

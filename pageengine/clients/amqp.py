@@ -7,7 +7,7 @@ from pageengine.broker.protocol_messages import amqp_message
 from pageengine.clients.wire_session import WireSession
 from pageengine.model.amqp_encoding import amqp_bytes
 from pageengine.model.outcome import BLOCKED, NOT_ROUTED, REFUSED, SENT, ClientDecision, Released
-from pageengine.paging.store import Grant
+from pageengine.paging.gates import Grant
 from pageengine.settings.acceptors import AmqpAcceptor, amqp_acceptor
 from pageengine.settings.settings import AddressFullPolicy
 from pageengine.trace.operations import ClientOptions, OpenSession, Send, TraceHeader
@@ -50,7 +50,7 @@ class AmqpLink:
         if store is None:
             self.fill_up()
         else:
-            store.check_memory(self.grant)
+            store.gates.check_memory(self.grant)
 
     def _top_up_unaddressed(self) -> None:
         """Wait for the broker's limits before the link's first message; for the disk alone if ``#`` is PAGE."""

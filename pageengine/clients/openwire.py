@@ -10,7 +10,7 @@ from pageengine.clients.wire_session import WireSession
 from pageengine.model.message import Message
 from pageengine.model.outcome import ACCEPTED, BLOCKED, NOT_ROUTED, REFUSED, SENT, ClientDecision, Released
 from pageengine.model.sizes import payload_bytes
-from pageengine.paging.store import Grant
+from pageengine.paging.gates import Grant
 from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
 NO_ROOM = "javax.jms.ResourceAllocationException"
@@ -105,8 +105,8 @@ class OpenWireSession(WireSession):
         if store is None:
             parked.run()
             return True
-        goes_on = store.check_memory(parked.grant, keep_refused=False)
-        if not (goes_on or store.blocked_by_operator):
+        goes_on = store.gates.check_memory(parked.grant, keep_refused=False)
+        if not (goes_on or store.gates.blocked_by_operator):
             self.waiting.remove(parked)
         return goes_on
 
@@ -164,10 +164,10 @@ class OpenWireSession(WireSession):
     def _take(self, message: Message) -> ClientDecision:
         store = self.broker.store(message.address)
         if store is not None:
-            before = len(store.waiting)
-            if not store.check_memory(self.reading):
+            before = len(store.gates.waiting)
+            if not store.gates.check_memory(self.reading):
                 return ClientDecision(SENT, broker=NOT_ROUTED)
-            if len(store.waiting) > before and not self.paused:
+            if len(store.gates.waiting) > before and not self.paused:
                 self.paused = self.reads_one_more = True
         return self.routed_or_failed(message)
 

@@ -64,7 +64,7 @@ class Credits:
                 self.balance = balance - credits
                 return True
             store = self.broker.stores.get(self.address) or self.broker.store(self.address)
-            if store is None or store.lets_in():
+            if store is None or store.gates.lets_in():
                 self.balance = balance + needed - credits
                 return True
         if not self.blocked:
@@ -108,7 +108,7 @@ class Credits:
         store = self.broker.store(self.address)
         if store is None:
             self._receive(credits)
-        elif not store.check_memory(lambda: self.grant(credits)):
+        elif not store.gates.check_memory(lambda: self.grant(credits)):
             self.refused = True
             self._receive(credits)
 

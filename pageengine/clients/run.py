@@ -102,5 +102,5 @@ class Run:
         self.settings = self.broker.settings = replace(self.settings, address_settings=source)
         for store in self.broker.stores.values():
             store.apply_settings(source.effective(store.address))
-            store.check_released()
+            store.gates.check_released()
         self.parts_changed = True

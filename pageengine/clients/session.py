@@ -184,7 +184,7 @@ class Session(Producer):
             return Decision(HANDLED)
         tx = self.tx
         store = broker.stores.get(message.address) or broker.store(message.address)
-        page_full = store is not None and store.page_full
+        page_full = store is not None and store.page_limits.reached
         try:
             routed = route(broker, message, tx)
         except DroppedElsewhere:
@@ -206,7 +206,7 @@ class Session(Producer):
             return Decision(PAGED, mem=mem, enc=enc, large=large)
         if routed.dropped and not routed.in_memory:
             page_limit = (
-                page_full and store is not None and store.policy.value == "PAGE" and not broker.limits.disk_full
+                page_full and store is not None and store.gates.policy.value == "PAGE" and not broker.limits.disk_full
             )
             why = "page_full" if page_limit else "disk_full" if broker.limits.disk_full else "address_full"
             return Decision(DROPPED, why=why, mem=mem, enc=enc, large=large)

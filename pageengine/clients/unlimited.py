@@ -5,7 +5,7 @@ from __future__ import annotations
 from pageengine.broker.protocol_messages import mqtt_message, stomp_message
 from pageengine.clients.wire_session import WireSession
 from pageengine.model.outcome import ACCEPTED, CLOSED, NOT_ROUTED, REFUSED, SENT, ClientDecision
-from pageengine.paging.store import Gate
+from pageengine.paging.gates import Gate
 from pageengine.trace.operations import Send
 
 ERROR_FRAME = "ERROR"
@@ -48,7 +48,7 @@ class MqttSession(WireSession):
         """Send the session's state to an address of the broker's own; return False if that refuses it."""
         size = self.broker.profile.mqtt_session_bytes
         store = self.broker.store(MQTT_SESSIONS) if size and self.client.version != MQTT_5 else None
-        gate = store.gate() if store is not None else Gate.DROP
+        gate = store.gates.decide_arrival() if store is not None else Gate.DROP
         if store is not None and gate is not Gate.DROP and gate is not Gate.FAIL:
             store.keep_own(size if gate is Gate.MEMORY else 0)
         return gate is not Gate.FAIL

@@ -25,7 +25,7 @@ from pageengine.model.outcome import (
     Decision,
     Released,
 )
-from pageengine.paging.store import Grant
+from pageengine.paging.gates import Grant
 from pageengine.trace.operations import OpenSession, Send, TraceHeader
 
 _BROKER = (QUEUED, PAGED, DROPPED, FAILED)
@@ -132,8 +132,8 @@ class WireSession(Session):
         """Withdraw a grant from every store that it may wait for."""
         if self.broker.profile.forgets_closed:
             for store in self.broker.stores.values():
-                if store.waiting:
-                    store.forget(grant)
+                if store.gates.waiting:
+                    store.gates.forget(grant)
 
     def disconnect(self) -> None:
         """End the connection, if there is one."""

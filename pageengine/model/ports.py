@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 
 
 class StorePort(ABC):
-    """Store of an address: messages and references are accounted to it, and producers wait for it."""
+    """Store of an address: messages and references are accounted to it. ``paging``: it is in page mode."""
 
     __slots__ = ()
     address: str
+    paging: bool
 
     @abstractmethod
     def add_size(self, size: int, count: int) -> None:
@@ -22,6 +23,12 @@ class StorePort(ABC):
     @abstractmethod
     def add_quietly(self, size: int, count: int) -> bool:
         """Add memory if that changes nothing but the sums; return False, adding nothing, if it would."""
+
+
+class GatePort(ABC):
+    """Gates of an address: producers wait at them."""
+
+    __slots__ = ()
 
     @abstractmethod
     def check_released(self) -> bool:

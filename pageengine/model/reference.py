@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -75,6 +76,7 @@ class QueuePort(ABC):
     deleted: bool
     non_destructive: bool
     cursor: CursorPort | None
+    counts: ReferenceCounts
 
     @property
     @abstractmethod
@@ -96,10 +98,6 @@ class QueuePort(ABC):
     @abstractmethod
     def removed(self, ref: Reference) -> None:
         """Update the counts after a reference left the list of waiting messages."""
-
-    @abstractmethod
-    def delivering(self, ref: Reference) -> None:
-        """Count the reference as being delivered."""
 
     @abstractmethod
     def delivered(self, ref: Reference) -> None:
@@ -136,6 +134,88 @@ class QueuePort(ABC):
     @abstractmethod
     def queues_to_ask(self, queues: dict[QueuePort, None]) -> None:
         """Add the queues that may have something to do after this one was touched."""
+
+
+@dataclass(eq=False)
+class ReferenceCounts:
+    """Counts of one queue's messages outside its pages; sizes in bytes.
+
+    ``mem_count`` and ``mem_bytes`` are of the messages that wait in memory, ``delivering_count`` and
+    ``delivering_bytes`` of those being delivered, ``waiting_unpaged`` and ``delivering_unpaged`` of those among them
+    that were never paged. ``added``, ``acked``, ``expired`` and ``killed`` only ever grow. ``phantoms`` (with
+    ``phantom_bytes``) are counted as waiting though they do not wait; ``taken_off`` were subtracted twice.
+    """
+
+    mem_count: int = 0
+    mem_bytes: int = 0
+    waiting_unpaged: int = 0
+    delivering_count: int = 0
+    delivering_bytes: int = 0
+    delivering_unpaged: int = 0
+    added: int = 0
+    acked: int = 0
+    expired: int = 0
+    killed: int = 0
+    phantoms: int = 0
+    phantom_bytes: int = 0
+    taken_off: int = 0
+
+    def wait(self, ref: Reference) -> None:
+        """Count a message as waiting in memory."""
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        if ref.record is None:
+            self.waiting_unpaged += 1
+
+    def stop_waiting(self, ref: Reference) -> None:
+        """Stop counting a message as waiting in memory."""
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        if ref.record is None:
+            self.waiting_unpaged -= 1
+
+    def add_phantom(self, ref: Reference) -> None:
+        """Count a scheduled message as if it waited, as a reload does; no later event corrects the counts."""
+        self.mem_count += 1
+        self.mem_bytes += ref.mem
+        self.phantoms += 1
+        self.phantom_bytes += ref.mem
+
+    def take_off(self, ref: Reference) -> None:
+        """Subtract a paged message that returns to a full ring a second time, as the broker does."""
+        self.mem_count -= 1
+        self.mem_bytes -= ref.mem
+        self.taken_off += 1
+        self.phantom_bytes -= ref.mem
+
+    def deliver(self, ref: Reference) -> None:
+        """Count a message as being delivered."""
+        self.delivering_count += 1
+        self.delivering_bytes += ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged += 1
+
+    def stop_delivering(self, ref: Reference) -> None:
+        """Stop counting a message as being delivered."""
+        self.delivering_count -= 1
+        self.delivering_bytes -= ref.message.enc
+        if ref.record is None:
+            self.delivering_unpaged -= 1
+
+    def settle(self, reason: AckReason) -> None:
+        """Count a message that left the queue for good."""
+        if reason is NORMAL:
+            self.acked += 1
+        elif reason is AckReason.EXPIRED:
+            self.expired += 1
+        elif reason is AckReason.KILLED:
+            self.killed += 1
+
+    def settle_paged(self, refs: list[Reference]) -> None:
+        """Count acknowledged messages that were read from pages, which are no longer being delivered."""
+        self.delivering_count -= len(refs)
+        self.delivering_bytes -= sum(ref.message.enc for ref in refs)
+        self.acked += len(refs)
 
 
 class Reference:

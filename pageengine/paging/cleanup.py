@@ -34,7 +34,7 @@ def _clean_up(store: AddressStore) -> None:
     _from_the_front(store, lowest, first, given_up)
     if store.profile.deletes_middle_pages:
         _from_the_middle(store, lowest, first, given_up)
-    if store.page_full:
+    if store.page_limits.reached:
         store.check_page_limit()
     if store.number_of_pages == 0 or (
         store.number_of_pages == 1 and (store.current is None or not store.current.count)

@@ -43,12 +43,9 @@ class Cursor(CursorPort):
         counter.bytes += size
         if add > 0:
             counter.added += add
-            store = self.store
-            if store.page_full_policy is not None and not store.page_full:
-                limit = store.page_limit_messages
-                if limit is not None and counter.value >= limit:
-                    store.page_full = True
-                    store.schedule.touched_stores.add(store)
+            store, limits = self.store, self.store.page_limits
+            if limits.policy is not None and not limits.reached and limits.check_messages(counter.value):
+                store.schedule.touched_stores.add(store)
 
     def info(self, page: int) -> PageInfo:
         """Return the state of a page, created if missing."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from pageengine.model.metric import METRICS
-from pageengine.model.ports import StorePort
+from pageengine.model.ports import GatePort
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import EngineSettings
 
@@ -22,7 +22,7 @@ class Limits:
         self.settings = settings
         self.profile = profile
         self.waiting: deque[Callable[[], None]] = deque()
-        self.blocked_stores: dict[str, StorePort] = {}
+        self.blocked_stores: dict[str, GatePort] = {}
         self.disk_full = False
         self.global_over = False
         self.global_full = False
@@ -54,6 +54,6 @@ class Limits:
         waiting, self.waiting = self.waiting, deque()
         for grant in waiting:
             grant()
-        for address, store in list(self.blocked_stores.items()):
-            if store.check_released():
+        for address, gates in list(self.blocked_stores.items()):
+            if gates.check_released():
                 del self.blocked_stores[address]

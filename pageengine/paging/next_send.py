@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from pageengine.model.metric import BY_SIZE
 from pageengine.model.schedule import Schedule
+from pageengine.paging.gates import Gate
 from pageengine.paging.limits import Limits
-from pageengine.paging.store import AddressStore, Gate
+from pageengine.paging.store import AddressStore
 from pageengine.settings.profiles import Profile
 from pageengine.settings.settings import AddressFullPolicy, EngineSettings, PageFullPolicy
 
@@ -110,23 +111,22 @@ def page_limit(
     ``memory`` is asked only where it decides: see ``needs_memory``.
     """
     store = _store(Limits(settings, profile), address, at)
-    if store.policy is AddressFullPolicy.PAGE and _decided_by_memory(store):
+    if store.gates.policy is AddressFullPolicy.PAGE and _decided_by_memory(store):
         return next_sends(settings, profile, {address: at}, memory(), disk_full=False)[address]
-    return NextSend(store.page_full, _used(store, at))
+    return NextSend(store.page_limits.reached, _used(store, at))
 
 
 def _decided_by_memory(store: AddressStore) -> bool:
     """Return whether memory decides if a page limit stays reached, or if a message is let in."""
-    return store.policy is not AddressFullPolicy.PAGE or (store.page_full and not store.paging)
+    return store.gates.policy is not AddressFullPolicy.PAGE or (store.page_limits.reached and not store.paging)
 
 
 def _store(limits: Limits, address: str, at: PagesAtStart) -> AddressStore:
     store = AddressStore(limits, Schedule(), {}, address, limits.settings.address_settings.effective(address))
     store.number_of_pages = at.files
     store.paging = at.waits
-    store.check_number_of_pages()
-    if store.page_limit_messages is not None and at.most >= store.page_limit_messages:
-        store.page_full = True
+    store.page_limits.check_pages(at.files)
+    store.page_limits.check_messages(at.most)
     return store
 
 
@@ -134,20 +134,21 @@ def _next_send(limits: Limits, address: str, at: PagesAtStart, memory: AddressMe
     store = _store(limits, address, at)
     if memory is not None and memory.size:
         store.metric.add(*memory)
-    if store.policy is AddressFullPolicy.PAGE and not store.paging and (store.full or limits.global_over):
+    if store.gates.policy is AddressFullPolicy.PAGE and not store.paging and (store.gates.full or limits.global_over):
         store.number_of_pages = 0
-        store.page_full = False
+        store.page_limits.reached = False
     limit = _used(store, at)
     effect = _effect(store)
-    return NextSend(store.page_full, limit, _refusal(store) if effect else None, effect)
+    return NextSend(store.page_limits.reached, limit, _refusal(store) if effect else None, effect)
 
 
 def _refusal(store: AddressStore) -> SendBlocker:
     if store.limits.disk_full:
         return SendBlocker.DISK
-    if store.policy is AddressFullPolicy.PAGE:
-        return SendBlocker.PAGE_MESSAGES if store.below_page_limit() else SendBlocker.PAGE_BYTES
-    if store.full:
+    if store.gates.policy is AddressFullPolicy.PAGE:
+        has_room = store.page_limits.has_room(store.number_of_pages)
+        return SendBlocker.PAGE_MESSAGES if has_room else SendBlocker.PAGE_BYTES
+    if store.gates.full:
         return SendBlocker.SIZE_BYTES if store.metric.over == BY_SIZE else SendBlocker.SIZE_MESSAGES
     return SendBlocker.GLOBAL
 
@@ -155,24 +156,23 @@ def _refusal(store: AddressStore) -> SendBlocker:
 def _effect(store: AddressStore) -> str | None:
     """Return what keeps a message of a core client out: at the request for credits, or when it has arrived."""
     granted: list[bool] = []
-    if not store.check_memory(lambda: granted.append(True), keep_refused=False):
+    if not store.gates.check_memory(lambda: granted.append(True), keep_refused=False):
         return "refused"
     if not granted:
         return "blocked"
-    return {Gate.FAIL: "refused", Gate.DROP: "dropped"}.get(store.gate())
+    return {Gate.FAIL: "refused", Gate.DROP: "dropped"}.get(store.gates.decide_arrival())
 
 
 def _used(store: AddressStore, at: PagesAtStart) -> PageLimit | None:
-    policy, settings = store.page_full_policy, store.settings
+    limits, policy = store.page_limits, store.page_limits.policy
     if policy is None:
         return None
     used = 0.0
-    most_bytes = settings.page_limit_bytes
-    bounded = most_bytes is not None and most_bytes >= 0 and store.estimated_max_pages is not None
+    most_bytes = store.settings.page_limit_bytes
+    bounded = most_bytes is not None and most_bytes >= 0 and limits.max_pages is not None
     if bounded:
         held = at.files * store.page_size
         used = min(held / most_bytes, 1.0) if most_bytes else float(bool(held))
-    if store.page_limit_messages is not None:
-        limit = store.page_limit_messages
-        used = max(used, min(at.most / limit, 1.0) if limit else 1.0)
-    return PageLimit(most_bytes if bounded else None, store.page_limit_messages, policy, used)
+    if limits.messages is not None:
+        used = max(used, min(at.most / limits.messages, 1.0) if limits.messages else 1.0)
+    return PageLimit(most_bytes if bounded else None, limits.messages, policy, used)

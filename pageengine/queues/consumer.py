@@ -58,7 +58,7 @@ class Consumer(ConsumerPort):
         """Take a message: it goes to the client's buffer and costs credits."""
         ref.delivery_count += 1
         self.delivering[ref.message.id] = ref
-        self.queue.delivering(ref)
+        self.queue.counts.deliver(ref)
         if self.credits is not None:
             self.credits -= ref.message.enc + PACKET_BYTES
         if ref.message.priority != DEFAULT_PRIORITY:

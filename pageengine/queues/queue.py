@@ -6,7 +6,7 @@ Source: docs/spec/paging-engine.md 3.1, 3.3, 3.4 and 3.7.
 from __future__ import annotations
 
 from pageengine.model.message import SCHEDULED
-from pageengine.model.reference import NORMAL, AckReason, CursorPort, QueuePort, Reference
+from pageengine.model.reference import NORMAL, AckReason, CursorPort, QueuePort, Reference, ReferenceCounts
 from pageengine.model.reference_list import ReferenceList
 from pageengine.model.schedule import Schedule
 from pageengine.paging.cursor import Cursor, PageIterator
@@ -58,14 +58,10 @@ class Queue(QueuePort):
         self.references = ReferenceList(keeps_highest=self.profile.keeps_highest)
         self.scheduled: list[Reference] = []
         self.stuck: list[Reference] = []
-        self.phantoms = self.phantom_bytes = self.taken_off = 0
         self.dispatch = Dispatch(broker, self, self.references, self.exclusive)
         self.consumers: list[ConsumerPort] = self.dispatch.consumers
         self.sequence = 0
-        self.mem_count = self.mem_bytes = 0
-        self.waiting_unpaged = self.delivering_unpaged = 0
-        self.delivering_count = self.delivering_bytes = 0
-        self.added = self.acked = self.expired = self.killed = 0
+        self.counts = ReferenceCounts()
         self.depage_pending = self.deliver_scheduled = self.reads_pages = False
         self.reader = Cursor(self, store) if store is not None else None
         self.cursor: CursorPort | None = self.reader
@@ -75,14 +71,15 @@ class Queue(QueuePort):
     @property
     def message_count(self) -> int:
         """Return the number of messages in memory, scheduled, being delivered and in pages."""
-        count = self.waiting_unpaged + self.delivering_unpaged
+        counts = self.counts
+        count = counts.waiting_unpaged + counts.delivering_unpaged
         cursor = self.reader
         if cursor is not None and not cursor.empty:
             count += cursor.counter.value
         if self.scheduled:
             count += sum(1 for ref in self.scheduled if ref.record is None)
         # a last-value queue may keep what it delivers, and would count it twice
-        return count - self.delivering_count if self.last_values is not None else count
+        return count - counts.delivering_count if self.last_values is not None else count
 
     # memory of references
 
@@ -122,11 +119,9 @@ class Queue(QueuePort):
     def _append(self, ref: Reference) -> None:
         if (ref.scheduled or ref.message.special) and self._schedule(ref):
             return
-        self.mem_count += 1
-        self.mem_bytes += ref.mem
+        self.counts.wait(ref)
         if ref.record is None:
-            self.waiting_unpaged += 1
-            self.added += 1
+            self.counts.added += 1
         self.sequence += 1
         ref.sequence = self.sequence
         if self.last_values is not None:
@@ -135,24 +130,18 @@ class Queue(QueuePort):
         if self.ring_size != -1:
             self._enforce_ring()
 
-    def _waits(self, ref: Reference) -> None:
-        self.mem_count += 1
-        self.mem_bytes += ref.mem
-        if ref.record is None:
-            self.waiting_unpaged += 1
-
     def add_back(self, ref: Reference) -> None:
         """Put a reference that was being delivered back at its old position."""
-        if self.ring_size != -1 and self.references.size - self.taken_off + 1 > self.ring_size:
+        if self.ring_size != -1 and self.references.size - self.counts.taken_off + 1 > self.ring_size:
             if ref.record is not None:
-                self._take_off(ref)
+                self.counts.take_off(ref)
             self.broker.settling.replace(ref)
             return
         if self._schedule(ref, counted=True):
             return
         if self.last_values is not None and not self.non_destructive:
             self.last_values.came_back(ref)
-        self._waits(ref)
+        self.counts.wait(ref)
         self.references.add_sorted(ref)
         self.reset_iterators()
         self.schedule.touch(self)
@@ -171,7 +160,7 @@ class Queue(QueuePort):
         self.scheduled.insert(0 if counted else len(self.scheduled), ref)
         self.schedule.touch(self)
         if ref.record is None and not counted:
-            self.added += 1
+            self.counts.added += 1
         return True
 
     def release_scheduled(self) -> None:
@@ -180,7 +169,7 @@ class Queue(QueuePort):
         for ref in reversed(due):
             self.scheduled.remove(ref)
             ref.scheduled = 0
-            self._waits(ref)
+            self.counts.wait(ref)
             if self.last_values is not None:
                 self.last_values.newest(ref)
             self.references.add_head(ref)
@@ -190,23 +179,16 @@ class Queue(QueuePort):
 
     def _enforce_ring(self) -> None:
         """Remove messages beyond ring-size, each the one that the list takes for the oldest."""
-        if self.references.size - self.taken_off > self.ring_size:
+        if self.references.size - self.counts.taken_off > self.ring_size:
             oldest = self.references.poll()
             if oldest is not None:
                 self.removed(oldest)
                 self.broker.settling.replace(oldest)
 
-    def _take_off(self, ref: Reference) -> None:
-        """Subtract a paged message that returns to a full ring from the counts a second time, as the broker does."""
-        self.mem_count -= 1
-        self.mem_bytes -= ref.mem
-        self.taken_off += 1
-        self.phantom_bytes -= ref.mem
-
     def stick(self, ref: Reference) -> None:
         """Count a message as waiting and as being delivered: it expired, but its expiry address refused it."""
         self.stuck.append(ref)
-        self._waits(ref)
+        self.counts.wait(ref)
         self.schedule.touch(self)
 
     def reset_iterators(self) -> None:
@@ -220,26 +202,13 @@ class Queue(QueuePort):
         """Update the counts after a reference left the list of waiting messages."""
         if self.last_values is not None:
             self.last_values.forget(ref)
-        self.mem_count -= 1
-        self.mem_bytes -= ref.mem
-        if ref.record is None:
-            self.waiting_unpaged -= 1
+        self.counts.stop_waiting(ref)
 
     # delivering
 
-    def delivering(self, ref: Reference) -> None:
-        """Count the reference as being delivered."""
-        self.delivering_count += 1
-        self.delivering_bytes += ref.message.enc
-        if ref.record is None:
-            self.delivering_unpaged += 1
-
     def delivered(self, ref: Reference) -> None:
         """Stop counting the reference as being delivered."""
-        self.delivering_count -= 1
-        self.delivering_bytes -= ref.message.enc
-        if ref.record is None:
-            self.delivering_unpaged -= 1
+        self.counts.stop_delivering(ref)
         if self.reads_pages and not self.deliver_scheduled:
             self.deliver_scheduled = True
             self.schedule.tasks.append(self.deliver)
@@ -253,26 +222,19 @@ class Queue(QueuePort):
                 self.settle_one(ref, reason)
             return
         # read from pages: only counts remain of them
-        self.delivering_count -= len(refs)
-        self.delivering_bytes -= sum(ref.message.enc for ref in refs)
+        self.counts.settle_paged(refs)
         if self.reads_pages:
             self.deliver_later()
         self.schedule.touch(self)
-        self.acked += len(refs)
         for ref in refs:
             ref.gone = True
 
     def settle_one(self, ref: Reference, reason: AckReason) -> None:
         """Finish one reference after the commit of its acknowledgement."""
         self.delivered(ref)
-        if reason is NORMAL:
-            if self.non_destructive:
-                return
-            self.acked += 1
-        elif reason is AckReason.EXPIRED:
-            self.expired += 1
-        elif reason is AckReason.KILLED:
-            self.killed += 1
+        if reason is NORMAL and self.non_destructive:
+            return
+        self.counts.settle(reason)
         ref.gone = True
         if ref.record is None:
             self.reference_down(ref)
@@ -316,7 +278,7 @@ class Queue(QueuePort):
     def expire_waiting(self, ref: Reference) -> None:
         """Expire a message that a delivery round took out of the list."""
         self.removed(ref)
-        self.delivering(ref)
+        self.counts.deliver(ref)
         self.broker.settling.expire(ref)
 
     # reading on in the pages
@@ -375,14 +337,15 @@ class Queue(QueuePort):
         """Return whether the limits allow reading another message from the pages (spec 3.1)."""
         store = self.store
         assert store is not None
-        size, count = self.mem_bytes, self.mem_count
+        counts = self.counts
+        size, count = counts.mem_bytes, counts.mem_count
         if store.reads_to_max_size:
             return size < store.old_read_limit and (not store.reads_few or self.references.size < MAX_WAITING)
         return (
             size < store.prefetch_bytes
             and count < store.prefetch_messages
-            and size + self.delivering_bytes < store.max_read_bytes
-            and count + self.delivering_count < store.max_read_messages
+            and size + counts.delivering_bytes < store.max_read_bytes
+            and count + counts.delivering_count < store.max_read_messages
         )
 
     def rests_alone(self) -> bool:

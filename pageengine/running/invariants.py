@@ -99,8 +99,8 @@ def _accounts(run: Run, live: list[Reference]) -> None:
 
 def _pages(store: AddressStore) -> None:
     require(14, store.number_of_pages == len(store.pages) >= 0, f"{store.address}: {store.number_of_pages} pages")
-    limit = store.estimated_max_pages
-    if limit is not None and store.page_full_policy is not None and not store.settings_changed:
+    limit = store.page_limits.max_pages
+    if limit is not None and store.page_limits.policy is not None and not store.settings_changed:
         require(15, store.number_of_pages <= limit + 1, f"{store.address}: {store.number_of_pages} pages of {limit}")
     previous = None
     for number in store.files:
@@ -135,15 +135,15 @@ def _counters(store: AddressStore) -> None:
 
 
 def _flags(store: AddressStore) -> None:
-    metric = store.metric
+    metric, gates = store.metric, store.gates
     reached = (metric.max_bytes >= 0 and metric.size >= metric.max_bytes) or (
         metric.max_messages >= 0 and metric.count >= metric.max_messages
     )
     if store.profile.full_when is FullWhen.AT_CLEARED_BELOW and metric.touched:
-        require(23, store.full == reached, f"{store.address}: full is {store.full} at {metric.size}")
+        require(23, gates.full == reached, f"{store.address}: full is {gates.full} at {metric.size}")
     profile = store.profile
-    held = store.full or store.limits.global_full or store.blocked_by_operator or not profile.releases_failed_with_disk
-    require(24, not store.waiting or held, f"{store.address}: producers wait for nothing")
+    held = gates.full or store.limits.global_full or gates.blocked_by_operator or not profile.releases_failed_with_disk
+    require(24, not gates.waiting or held, f"{store.address}: producers wait for nothing")
     exempt = profile.management_exempt
     management = store.address.startswith(store.limits.settings.management_address)
     require(25, not (exempt and management), f"{store.address} has a store")
@@ -151,10 +151,11 @@ def _flags(store: AddressStore) -> None:
 
 def _queue(queue: Queue) -> None:
     """Check that a queue's counts equal its contents (invariants 1, 20)."""
+    counts = queue.counts
     waiting = sum(1 for ref in (*queue.references, *queue.stuck) if ref.record is None)
-    require(1, waiting == queue.waiting_unpaged, f"{queue.name}: {queue.waiting_unpaged} waiting, {waiting} there")
-    count = queue.references.size + len(queue.stuck) + queue.phantoms - queue.taken_off
-    require(1, count == queue.mem_count, f"{queue.name}: {queue.mem_count} in memory")
-    size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + queue.phantom_bytes
-    require(2, size == queue.mem_bytes, f"{queue.name}: {queue.mem_bytes} bytes in memory")
+    require(1, waiting == counts.waiting_unpaged, f"{queue.name}: {counts.waiting_unpaged} waiting, {waiting} there")
+    count = queue.references.size + len(queue.stuck) + counts.phantoms - counts.taken_off
+    require(1, count == counts.mem_count, f"{queue.name}: {counts.mem_count} in memory")
+    size = sum(ref.mem for ref in (*queue.references, *queue.stuck)) + counts.phantom_bytes
+    require(2, size == counts.mem_bytes, f"{queue.name}: {counts.mem_bytes} bytes in memory")
     require(20, queue.message_count >= 0, f"{queue.name}: {queue.message_count} messages")

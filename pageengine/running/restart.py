@@ -102,7 +102,7 @@ def _load_store(new: Broker, old: AddressStore) -> None:
     store.pages = old.pages
     store.files = sorted(old.pages)
     store.number_of_pages = len(store.pages)
-    store.check_number_of_pages()
+    store.page_limits.check_pages(store.number_of_pages)
     if not store.pages:
         return
     store.first_page = min(store.pages)
@@ -152,11 +152,7 @@ def _reload(new: Broker, queue: Queue, old: Reference, fresh: set[int]) -> None:
     ref.scheduled = old.scheduled
     queue.add_tail(ref)
     if not ref.linked:
-        # a reload counts a scheduled message as if it waited, and no later event corrects the counts
-        queue.mem_count += 1
-        queue.mem_bytes += ref.mem
-        queue.phantoms += 1
-        queue.phantom_bytes += ref.mem
+        queue.counts.add_phantom(ref)
 
 
 def _reloaded(new: Broker, queue: Queue, message: Message, fresh: set[int]) -> Reference:
@@ -204,8 +200,8 @@ def _reload_ack(tx: Transaction, queue: Queue, old: Reference) -> None:
         if waiting is None:
             return
         ref = waiting
-    queue.delivering(ref)
-    queue.acked += 1
+    queue.counts.deliver(ref)
+    queue.counts.acked += 1
     tx.acknowledge(ref, AckReason.NORMAL)
 
 

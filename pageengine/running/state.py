@@ -19,9 +19,9 @@ from pageengine.settings.settings import AddressFullPolicy
 
 def shown_paging(store: AddressStore, profile: Profile) -> bool:
     """Return page mode as shown; editions without a flag of their own answer by policy."""
-    if profile.reports_store_paging or store.policy is AddressFullPolicy.PAGE:
+    if profile.reports_store_paging or store.gates.policy is AddressFullPolicy.PAGE:
         return store.paging
-    return store.policy is not AddressFullPolicy.BLOCK and (store.full or store.limits.global_full)
+    return store.gates.policy is not AddressFullPolicy.BLOCK and (store.gates.full or store.limits.global_full)
 
 
 def of_store(store: AddressStore) -> AddressFigures:
@@ -30,8 +30,8 @@ def of_store(store: AddressStore) -> AddressFigures:
     paging = store.paging if store.profile.reports_store_paging else shown_paging(store, store.profile)
     return AddressFigures(
         paging,
-        store.full,
-        store.page_full,
+        store.gates.full,
+        store.page_limits.reached,
         metric.size,
         metric.count,
         store.number_of_pages,
@@ -40,7 +40,7 @@ def of_store(store: AddressStore) -> AddressFigures:
         store.current_id,
         current.count if current is not None else None,
         current.bytes if current is not None else None,
-        True if store.blocked_by_operator else None,
+        True if store.gates.blocked_by_operator else None,
     )
 
 
@@ -48,18 +48,19 @@ def of_queue(queue: Queue) -> QueueFigures:
     """Return the figures of a queue in an outcome."""
     cursor = queue.reader
     counter = cursor.counter if cursor is not None else None
+    counts = queue.counts
     return QueueFigures(
         queue.message_count,
-        queue.delivering_count,
-        queue.mem_count,
-        queue.mem_bytes,
+        counts.delivering_count,
+        counts.mem_count,
+        counts.mem_bytes,
         counter.value if counter is not None else None,
         counter.bytes if counter is not None else None,
         len(queue.consumers),
-        queue.added + (counter.added if counter is not None else 0),
-        queue.acked,
-        queue.expired,
-        queue.killed,
+        counts.added + (counter.added if counter is not None else 0),
+        counts.acked,
+        counts.expired,
+        counts.killed,
         True if queue.paused else None,
     )
 
@@ -77,7 +78,8 @@ def with_waiting(figures: AddressFigures, store: AddressStore) -> AddressFigures
     Page mode itself, as opposed to the broker's old attribute.
     """
     figures.paging = store.paging
-    figures.blocking, figures.waiting, figures.rejecting = store.blocking, len(store.waiting), store.rejecting
+    gates = store.gates
+    figures.blocking, figures.waiting, figures.rejecting = gates.blocking, len(gates.waiting), store.rejecting
     return figures
 
 

@@ -130,7 +130,7 @@ def block(run: Run, op: ops.BlockAddress, result: OperationResult) -> None:
     """Block the producers of an address."""
     store = _blockable(run, op.address)
     if store is not None:
-        store.blocked_by_operator = True
+        store.gates.blocked_by_operator = True
         run.broker.schedule.touched_stores.add(store)
     result.accepted = store is not None
 
@@ -139,9 +139,9 @@ def unblock(run: Run, op: ops.UnblockAddress, result: OperationResult) -> None:
     """Unblock the producers of an address."""
     store = _blockable(run, op.address)
     if store is not None:
-        store.blocked_by_operator = False
+        store.gates.blocked_by_operator = False
         run.broker.schedule.touched_stores.add(store)
-        store.check_released()
+        store.gates.check_released()
 
 
 def _blockable(run: Run, address: str) -> AddressStore | None:

@@ -50,9 +50,10 @@ class StoreRecord:
 def store_record(store: AddressStore) -> StoreRecord:
     """Return the state of a store that is compared after the next operation."""
     records = sum(page.count for page in store.pages.values())
-    held = store.full or store.page_full or store.limits.global_full
+    page_full = store.page_limits.reached
+    held = store.gates.full or page_full or store.limits.global_full
     return StoreRecord(
-        store.paging, store.page_full, held, store.metric.size, store.current_id, records, store.records_written
+        store.paging, page_full, held, store.metric.size, store.current_id, records, store.records_written
     )
 
 
@@ -60,13 +61,13 @@ def look_at_store(run: Run, store: AddressStore, before: StoreRecord, op: Operat
     """Check invariants 6 to 9, 11, 27 and 28; restarts and new settings may change a store in any way."""
     if isinstance(op, Restart | Crash | SettingsChange):
         return
-    now = store_record(store)
+    now, policy = store_record(store), store.gates.policy
     if store.paging and not before.paging:
-        require(6, store.policy is AddressFullPolicy.PAGE, f"{store.address} pages with policy {store.policy}")
+        require(6, policy is AddressFullPolicy.PAGE, f"{store.address} pages with policy {policy}")
     if before.paging and not store.paging:
         _left_page_mode(store)
-    if store.policy is not AddressFullPolicy.PAGE:
-        require(9, now.written <= before.written, f"{store.address} writes pages with policy {store.policy}")
+    if policy is not AddressFullPolicy.PAGE:
+        require(9, now.written <= before.written, f"{store.address} writes pages with policy {policy}")
     require(11, now.highest_page >= before.highest_page, f"{store.address}: page numbers go back")
     if now.page_full != before.page_full:
         _page_full_changed(store, before, op, now)
@@ -97,9 +98,9 @@ def _page_full_changed(store: AddressStore, before: StoreRecord, op: Operation, 
         counts = now.written > before.written or op.op in ("commit", "receive", "ack", "expire", "rollback")
         require(27, now.highest_page > before.highest_page or counts, f"{store.address} is page full without a page")
         return
-    limit = store.page_limit_messages
+    limits = store.page_limits
     most = max((cursor.counter.value for cursor in store.cursors.values()), default=0)
-    below = store.below_page_limit() and (limit is None or most < limit)
+    below = limits.has_room(store.number_of_pages) and (limits.messages is None or most < limits.messages)
     require(27, below or not store.paging, f"{store.address} is no longer page full with {most} messages")
 
 

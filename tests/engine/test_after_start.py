@@ -49,8 +49,8 @@ def compare(engine: Engine, data: Path) -> None:
     for name, at in pages.items():
         if name in stores:
             store = stores[name]
-            assert sends[name].page_full == store.page_full
-            full = store.full and not at.waits  # then page mode began and ended again
+            assert sends[name].page_full == store.page_limits.reached
+            full = store.gates.full and not at.waits  # then page mode began and ended again
             assert (0 if full else at.files, at.waits) == (store.number_of_pages, store.paging), name
 
 

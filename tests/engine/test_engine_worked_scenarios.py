@@ -366,7 +366,7 @@ def test_25_settings_change() -> None:
     play.store("q").apply_settings(AddressSettings(max_size_bytes=100000))
     assert play.send(1) == ["paged 1"]
     play.store("r").apply_settings(AddressSettings(max_size_bytes=1000))
-    assert (play.store("r").full, play.store("r").paging) == (True, False)
+    assert (play.store("r").gates.full, play.store("r").paging) == (True, False)
     assert play.send(2, to="r") == ["queued", "paged 1"]
 
 

@@ -191,9 +191,10 @@ class Run:
     def _state(self, step: Line) -> Iterator[str]:
         broker = self.engine.broker
         store = broker.stores[ADDRESS]
-        flag = store.full or broker.limits.global_full
+        gates = store.gates
+        flag = gates.full or broker.limits.global_full
         ours: Line = {
-            "paging": store.paging if store.policy is AddressFullPolicy.PAGE else shown_paging(store, LEGACY_VIEW),
+            "paging": store.paging if gates.policy is AddressFullPolicy.PAGE else shown_paging(store, LEGACY_VIEW),
             "first_page": store.first_page,
             "current_page": store.current_id,
             "number_of_pages": store.number_of_pages,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pagectl.options.groups import ListOptions
+from pagectl.reports.journal import journal_name
 from pagectl.reports.journal_stats import (
     FILES,
     QUEUES,
@@ -25,7 +26,6 @@ from pagefmt.quantities import count_text
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from pagectl.reports.journal import JournalName
     from pagefmt.change.compaction.journals import JournalFiles
     from pagefmt.directory.locate import DataLocation
 
@@ -49,7 +49,7 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
     queues: list[QueueReferences] = []
     oldest: OldestJournalFile | None = None
     for journal in journals:
-        name = cast("JournalName", journal.name)
+        name = journal_name(journal)
         files += _files(journal, zone)
         records += [
             RecordTypeCount(
@@ -88,7 +88,7 @@ def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTi
         copied = times.get(row.name)
         later = None if copied is None else copied.isoformat()
         yield JournalFileTimes(
-            journal=cast("JournalName", journal.name),
+            journal=journal_name(journal),
             file=row.name,
             id=row.id,
             size=row.size,

@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 JournalName: TypeAlias = Literal["messages", "bindings", "jms"]
 
 
+def journal_name(journal: JournalFiles) -> JournalName:
+    """Return the name of a journal as reports have it."""
+    return cast("JournalName", journal.name)
+
+
 class JournalFileContent(Report):
     """A file of a journal: its records, live and dead, and its condition. Counts are null if it cannot be read."""
 
@@ -41,7 +46,7 @@ class JournalFileContent(Report):
         """Return the report of a file."""
         readable = row.records is not None
         return cls(
-            journal=cast("JournalName", journal.name),
+            journal=journal_name(journal),
             file=row.name,
             id=row.id,
             size=row.size,
@@ -73,7 +78,7 @@ class JournalSums(Report):
     def of(cls, journal: JournalFiles, rows: list[JournalFileOverview], freeable: int | None) -> JournalSums:
         """Return the report of a journal. ``freeable``: bytes, None if a compaction leaves it alone."""
         return cls(
-            journal=cast("JournalName", journal.name),
+            journal=journal_name(journal),
             folder=str(journal.folder),
             files=len(journal.loaded.files),
             bytes=sum(row.size for row in rows),

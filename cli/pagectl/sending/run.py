@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from pagectl.running.exits import CallError, Exit
 from pagectl.sending.checkpoint import QueueProgress, SendingCheckpoint
 from pagectl.sending.management import REMEMBERED, AddressRules, rules_of
+from pagectl.sending.message_table import MessageTable, UnsettledMessage
 from pagectl.sending.messages import Preparing, QueuedMessage, QueueToSend, StoredMessages, next_crc
 from pagectl.sending.peer import ConnectionLost, LinkEnded, PartlySent, Peer, SendingOutcome, Settlement
 from pagectl.sending.report import SendingReport
@@ -25,7 +25,6 @@ from pagectl.terminal.progress import Progress
 from pagectl.terminal.streams import note
 from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.queue_names import FQQN
-from pagefmt.exchange.outgoing import Outgoing
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotReadable
 
@@ -50,15 +49,6 @@ class Interrupted(Exception):
     def __init__(self, status: int) -> None:
         super().__init__()
         self.status = status
-
-
-class _UnderWay(NamedTuple):
-    """``crc``: of the messages in front of it."""
-
-    queued: QueuedMessage
-    target: str
-    outgoing: Outgoing
-    crc: int
 
 
 @dataclass(slots=True)
@@ -294,17 +284,12 @@ class Sending:
 
 
 class _QueueRun:
-    """The messages of one queue on their way. Positions are those in the order of delivery."""
+    """Sending of one queue over one connection after another. Positions are those in the order of delivery."""
 
     def __init__(self, sending: Sending, queue: QueueToSend, progress: QueueProgress) -> None:
         self.all, self.queue, self.progress = sending, queue, progress
-        self.under_way: dict[int, _UnderWay] = {}
-        self._left = iter(sending.stored.of(queue.queue))
-        self._to_send: deque[int] = deque()
-        self._flying: set[int] = set()
-        self._later: list[int] = []
-        self._returns: Counter[int] = Counter()
-        self._held = 0
+        self._table = MessageTable()
+        self._stored = iter(sending.stored.of(queue.queue))
         self._again: set[int] = set()
         self._accepted: set[int] = set()
         self._crc = 0
@@ -318,22 +303,21 @@ class _QueueRun:
     def go(self, peer: Peer) -> None:
         """Send over this connection until all messages of the queue are settled."""
         tunnel = self.all.tunnels(peer.tunnels)
-        self._to_send = deque(sorted(self.under_way))
-        self._flying.clear()
-        self._later.clear()
+        table = self._table
+        table.send_all()
         quiet_until = time.monotonic() + _QUIET
         while True:
             ended = self.all.ended
             if ended is None:
                 self._fill(peer, tunnel)
-            if ended is not None and (not self._flying or self.all.is_late):
+            if ended is not None and (not table.in_flight or self.all.is_late):
                 self._save()
                 raise Interrupted(128 + ended)
-            if not self._flying:
-                if self._later:
+            if not table.in_flight:
+                if table.released:
                     self._wait(peer)
                     continue
-                if self._whole and not self.under_way:
+                if self._whole and not table:
                     break
             settled = peer.settled(min(1.0, self.all.pause() or 1.0))
             for settlement in settled:
@@ -342,7 +326,7 @@ class _QueueRun:
             if settled:
                 quiet_until = now + _QUIET
             elif now > quiet_until and ended is None:
-                if not peer.credit or self._flying:
+                if not peer.credit or table.in_flight:
                     self.all.bar.clear()
                     note(
                         f"{self.queue.target}: the broker accepts no more messages at the moment: is the address full, "
@@ -359,11 +343,12 @@ class _QueueRun:
 
         If the broker repeatedly ends the connection, one message may be the cause; sent alone, it is found and refused.
         """
+        in_flight = self._table.in_flight
         if not self.all.remembered(self.queue):
-            self.queue.totals.perhaps_twice += len(self._flying)
-        self._fruitless += err.by_broker and bool(self._flying)
-        if self._alone and err.by_broker and len(self._flying) == 1:
-            (position,) = self._flying
+            self.queue.totals.perhaps_twice += len(in_flight)
+        self._fruitless += err.by_broker and bool(in_flight)
+        if self._alone and err.by_broker and len(in_flight) == 1:
+            (position,) = in_flight
             self._refuse(position, f"the broker ended the connection: {err}")
             self._alone, self._fruitless = False, 0
         elif self._fruitless > 1:
@@ -372,34 +357,32 @@ class _QueueRun:
     # -- filling ------------------------------------------------------------------------------------------------------
 
     def _fill(self, peer: Peer, tunnel: bool) -> None:
-        window = 1 if self._alone else self.all.window(self.queue)
-        while len(self._flying) < window and self._held < LARGEST_WINDOW and not self.all.pause():
-            if not self._to_send:
-                if self._later or not self._read(peer, tunnel):
+        table, window = self._table, 1 if self._alone else self.all.window(self.queue)
+        while len(table.in_flight) < window and table.size < LARGEST_WINDOW and not self.all.pause():
+            if not table.to_send:
+                if table.released or not self._read(peer, tunnel):
                     return
                 continue
-            position = self._to_send[0]
-            entry = self.under_way[position]
+            position = table.to_send[0]
+            message = table[position]
             try:
-                peer.turn_to(entry.target, self.queue.capability)
+                peer.turn_to(message.target, self.queue.capability)
             except LinkEnded as err:
-                self._to_send.popleft()
                 self._refuse(position, str(err))
                 continue
             if peer.credit <= 0 or (position >= self.progress.begun and not self._begin(position)):
                 return
-            self._to_send.popleft()
             try:
-                peer.send(position, entry.outgoing.format, entry.outgoing.parts())
+                peer.send(position, message.outgoing.format, message.outgoing.parts())
             except NotReadable as err:
                 self._refuse(position, f"cannot be read: {err}")
                 continue
             except PartlySent as err:
                 self._refuse(position, f"cannot be read to its end: {err}")
                 raise ConnectionLost(
-                    f"ended here, because message {entry.queued.id} cannot be read to its end"
+                    f"ended here, because message {message.queued.id} cannot be read to its end"
                 ) from err
-            self._flying.add(position)
+            table.mark_sent()
             self.all.paced()
 
     def _begin(self, position: int) -> bool:
@@ -413,7 +396,7 @@ class _QueueRun:
 
     def _read(self, peer: Peer, tunnel: bool) -> bool:
         """Prepare the next message to be sent; return False if there is none."""
-        for queued in self._left:
+        for queued in self._stored:
             self._check(queued)
             crc, self._crc = self._crc, next_crc(self._crc, queued.id)
             self._next = queued.position + 1
@@ -430,9 +413,7 @@ class _QueueRun:
                 self.all.bar.advance(1)
                 self.queue.totals.before += 1
                 continue
-            self.under_way[queued.position] = _UnderWay(queued, target, prepared, crc)
-            self._held += len(prepared.head)
-            self._to_send.append(queued.position)
+            self._table.add(UnsettledMessage(queued, target, prepared, crc))
             return True
         self._check(None)
         self._whole = True
@@ -457,70 +438,66 @@ class _QueueRun:
     # -- settling -----------------------------------------------------------------------------------------------------
 
     def _settled(self, settlement: Settlement) -> None:
-        if settlement.number not in self._flying:
+        position, outcome, why = settlement
+        if position not in self._table.in_flight:
             return
-        self._flying.discard(settlement.number)
-        if settlement.outcome is SendingOutcome.RETURNED:
-            self._returns[settlement.number] += 1
-            if self._returns[settlement.number] == _TRIES:
-                self._refuse(settlement.number, f"sent {_TRIES} times: {settlement.why}")
+        if outcome is SendingOutcome.RETURNED:
+            message = self._table[position]
+            message.returns += 1
+            if message.returns == _TRIES:
+                self._refuse(position, f"sent {_TRIES} times: {why}")
                 return
-        if settlement.outcome in (SendingOutcome.FULL, SendingOutcome.RETURNED):
-            self._later.append(settlement.number)
-            self._why = settlement.why
+        if outcome in (SendingOutcome.FULL, SendingOutcome.RETURNED):
+            self._table.release(position, why)
             return
         self._fruitless = 0
-        if settlement.outcome is SendingOutcome.REJECTED:
-            self._refuse(settlement.number, settlement.why)
+        if outcome is SendingOutcome.REJECTED:
+            self._refuse(position, why)
             return
-        self._done(settlement.number)
+        self._done(position)
         self._alone, self._pause = False, _FIRST_PAUSE
         self.queue.totals.sent += 1
-        if settlement.number in self.progress.again:
-            self._accepted.add(settlement.number)
+        if position in self.progress.again:
+            self._accepted.add(position)
 
     def _refuse(self, position: int, why: str) -> None:
         message = self._done(position)
-        self._flying.discard(position)
         self._again.add(position)
         self.all.preparing.refuse(self.queue, message.queued.id, why)
 
-    def _done(self, position: int) -> _UnderWay:
+    def _done(self, position: int) -> UnsettledMessage:
         self.all.settled_one()
-        self._returns.pop(position, None)
-        message = self.under_way.pop(position)
-        self._held -= len(message.outgoing.head)
         self.all.bar.advance(1)
-        return message
+        return self._table.remove(position)
 
     def _wait(self, peer: Peer) -> None:
         """Pause after the broker gave messages back, then queue them again in their original order."""
         self.all.bar.clear()
-        note(f"{self.queue.target}: trying again after a pause: {self._why}")
+        note(f"{self.queue.target}: trying again after a pause: {self._table.release_reason}")
         end = time.monotonic() + self._pause
         self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         while time.monotonic() < end and self.all.ended is None:
             peer.settled(0.5)
-        self._to_send = deque(sorted([*self._later, *self._to_send]))
-        self._later.clear()
+        self._table.send_released()
 
     def _low(self) -> int:
         """Return the first position that is not settled."""
         settled = self.progress.settled
-        return next((position for position in self.under_way if position >= settled), max(settled, self._next))
+        first = self._table.first_from(settled)
+        return max(settled, self._next) if first is None else first.queued.position
 
     def _save(self) -> None:
-        low = self._low()
-        if self._next >= self.progress.settled:
-            first = self.under_way.get(low)
-            self.progress.settled, self.progress.crc = low, self._crc if first is None else first.crc
-        if self.progress.done:
-            self.progress.begun = self.progress.settled
+        progress = self.progress
+        if self._next >= progress.settled:
+            first = self._table.first_from(progress.settled)
+            progress.settled, progress.crc = (
+                (self._next, self._crc) if first is None else (first.queued.position, first.crc)
+            )
+        if progress.done:
+            progress.begun = progress.settled
         self.all.checkpoint.save(self.queue.name, self._again, self._accepted)
         self._again, self._accepted = set(), set()
         self._saved = time.monotonic()
-
-    _why = ""
 
 
 def send_queues(
