@@ -220,21 +220,21 @@ def _folder(path: Path) -> DataLocation:
     )
 
 
-def _journals(given: Path, folder: Path, kind: LocationKind, journals: Collection[Journal | None]) -> DataLocation:
+def _journals(path: Path, folder: Path, kind: LocationKind, journals: Collection[Journal | None]) -> DataLocation:
     """Return journal files by themselves, with bindings and large messages of the data directory that they belong to.
 
     A journal lies in its data directory, an attic in its journal, a retention folder usually beside the data directory.
     Bindings are read for names of queues alone unless they were given.
     """
     messages, names = Journal.MESSAGES in journals, {Journal.BINDINGS, Journal.JMS} & {*journals}
-    bindings: Path | None = given if names else None
+    bindings: Path | None = path if names else None
     large: Path | None = None
     for data in (folder.parent, folder.parent / "data", folder.parent.parent):
         beside = within(data)
         if beside.bindings is not None and beside.bindings != folder:
             bindings, large = bindings or beside.bindings, beside.large_messages
             break
-    return DataLocation(given, kind, None, given if messages else None, bindings, large, obvious=False)
+    return DataLocation(path, kind, None, path if messages else None, bindings, large, obvious=False)
 
 
 def _refuse_two_layouts(path: Path) -> None:

@@ -56,8 +56,10 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
                         FileProblem.FOREIGN, name, "loaded because of its extension, but no broker uses such a name"
                     )
                 )
-    files, copies = without_copies(files)
-    notes += copies
+    files.sort(key=lambda file: (file.header.file_id, file.name))
+    if len({file.header.file_id for file in files}) < len(files):
+        files, copies = without_copies(files)
+        notes += copies
     for first, second in pairwise(files):
         if first.header.file_id == second.header.file_id:
             used = f"file id {second.header.file_id} is also used by {first.name}"

@@ -31,15 +31,14 @@ def is_retained(name: str) -> bool:
 
 
 def without_copies(files: Iterable[JournalFile]) -> tuple[list[JournalFile], list[FileNote]]:
-    """Return the files without those that are the beginning of another, in file id order, and notes on these.
+    """Return files in the order of their ids without those that are the beginning of another, and notes on these.
 
     Only files of one file id are compared, of which at least one has the name of a retained file. A file that cannot be
     read is kept: it is reported when it is loaded.
     """
     kept: list[JournalFile] = []
     notes: list[FileNote] = []
-    ordered = sorted(files, key=lambda file: (file.header.file_id, file.name))
-    for _, group in groupby(ordered, key=lambda file: file.header.file_id):
+    for _, group in groupby(files, key=lambda file: file.header.file_id):
         same_id = list(group)
         if len(same_id) > 1 and any(is_retained(file.name) for file in same_id):
             for shorter, longer in _beginnings(same_id):
@@ -78,9 +77,9 @@ def _begin_alike(first: JournalFile, second: JournalFile, end: int) -> bool:
     """Return whether two files have the same bytes from their headers up to ``end``."""
     if end > second.size:
         return False
-    with FileStretches(first.path) as one, FileStretches(second.path) as other:
+    with FileStretches(first.path) as content, FileStretches(second.path) as other:
         return all(
-            bytes(one[start : min(start + _BLOCK, end)]) == bytes(other[start : min(start + _BLOCK, end)])
+            bytes(content[start : min(start + _BLOCK, end)]) == bytes(other[start : min(start + _BLOCK, end)])
             for start in range(HEADER.size, end, _BLOCK)
         )
 

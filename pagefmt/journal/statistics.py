@@ -49,7 +49,7 @@ class TypeCount(NamedTuple):
     live: int
 
 
-class QueueCount(NamedTuple):
+class WaitingCount(NamedTuple):
     """Messages in the journal that a queue has not acknowledged, and the bytes of their records' bodies."""
 
     queue: int
@@ -127,14 +127,15 @@ def _live_rows(loaded: LoadedJournal) -> Iterator[Ints]:
         yield from numbers.portions()
 
 
-def queue_counts(messages: JournalMessages) -> list[QueueCount]:
+def queue_counts(messages: JournalMessages) -> list[WaitingCount]:
     """Return the unacknowledged references by queue, most bytes first."""
     waiting = ~messages.references.acked
     queues, which = np.unique(messages.references.queue[waiting], return_inverse=True)
     sizes = messages.columns.sizes.at(messages.rows[messages.references.message[waiting]])
     counts, totals = np.bincount(which, minlength=len(queues)), np.bincount(which, sizes, len(queues))
     rows = [
-        QueueCount(*row) for row in zip(queues.tolist(), counts.tolist(), totals.astype(np.int64).tolist(), strict=True)
+        WaitingCount(*row)
+        for row in zip(queues.tolist(), counts.tolist(), totals.astype(np.int64).tolist(), strict=True)
     ]
     return sorted(rows, key=lambda row: (-row.bytes, row.queue))
 

@@ -302,9 +302,9 @@ def _note_kind(place: DataLocation) -> None:
         return
     names = ""
     if place.kind.is_journal and place.journal is not None:
-        known = f"names of queues are from {place.bindings}"
-        unknown = "queues are shown by their ids, because there are no bindings beside it"
-        names = f", without pages; {unknown if place.bindings is None else known}"
+        with_names = f"names of queues are from {place.bindings}"
+        without_names = "queues are shown by their ids, because there are no bindings beside it"
+        names = f", without pages; {without_names if place.bindings is None else with_names}"
     note(f"{place.given} is read as {place.kind}{names}")
 
 

@@ -15,8 +15,8 @@ from pagectl.reports.journal_stats import (
     JournalFileTimes,
     JournalStatistics,
     OldestJournalFile,
-    QueueReferences,
     RecordTypeCount,
+    WaitingMessages,
 )
 from pagectl.terminal.streams import say, warning
 from pagefmt.findings import some
@@ -46,7 +46,7 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
 
     files: list[JournalFileTimes] = []
     records: list[RecordTypeCount] = []
-    queues: list[QueueReferences] = []
+    queues: list[WaitingMessages] = []
     oldest: OldestJournalFile | None = None
     for journal in journals:
         name = journal_name(journal)
@@ -60,7 +60,7 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
         if journal.journal is Journal.MESSAGES:
             messages = journal_messages(journal.loaded)
             queues = [
-                QueueReferences(queue=name_of(row.queue), id=row.queue, references=row.references, bytes=row.bytes)
+                WaitingMessages(queue=name_of(row.queue), id=row.queue, references=row.references, bytes=row.bytes)
                 for row in queue_counts(messages)
             ]
             held = oldest_file(journal.loaded, messages)
@@ -88,14 +88,14 @@ def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTi
         copied = times.get(row.name)
         later = None if copied is None else copied.isoformat()
         yield JournalFileTimes(
-            journal=journal_name(journal),
-            file=row.name,
-            id=row.id,
-            size=row.size,
-            records=row.records,
-            live=row.live,
             not_before=earlier,
             not_after=later,
+            file=row.name,
+            id=row.id,
+            journal=journal_name(journal),
+            size=row.size,
+            live=row.live,
+            records=row.records,
         )
         earlier = later or earlier
 

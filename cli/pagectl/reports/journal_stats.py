@@ -35,7 +35,7 @@ class RecordTypeCount(Report):
     """How many of them a broker loads at its start."""
 
 
-class QueueReferences(Report):
+class WaitingMessages(Report):
     """Messages in the journal that wait for a queue."""
 
     queue: str
@@ -68,7 +68,7 @@ class JournalStatistics(Report):
 
     files: list[JournalFileTimes]
     records: list[RecordTypeCount]
-    queues: list[QueueReferences]
+    queues: list[WaitingMessages]
     oldest: OldestJournalFile | None
     """Of the message journal; null if it has no live record or is not there."""
     timezone: str | None
@@ -100,7 +100,7 @@ FILES = RowListing(
 )
 QUEUES = RowListing(
     "queues",
-    QueueReferences,
+    WaitingMessages,
     (TableColumn("queue", "QUEUE"), TableColumn("references", "MESSAGES", COUNT), TableColumn("bytes", "BYTES", SIZE)),
 )
 ANSWERS = {"journal-stats": JournalStatistics}
