@@ -14,7 +14,7 @@ name                                          plain code                        
 ``opened_chunks``, ``wanted_records``         ``pagefmt.outstanding.message_filter``          test_facts.py
 ``level_for``, ``of_reference``, ``select``   ``pagefmt.selector``                            test_facts.py
 ``ordinary_lines``                            ``pagefmt.table.message_row``                   test_json_lines.py
-``xml_items``                                 ``pagefmt.exchange.xml_writing``                test_xml_texts.py
+``xml_items``, ``joined_xml_items``           ``pagefmt.exchange.xml_writing``                test_xml_texts.py
 ``SoundRecords``                              the strict reader of ``pagefmt.codec.pages``    test_verify_at_once.py
 ============================================  ==============================================  ======================
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from pagefmt.vectors.routes.route_columns import IrregularPage, RouteColumns, routed
     from pagefmt.vectors.selector_columns import level_for, of_reference, select
     from pagefmt.vectors.sound_records import SoundRecords
-    from pagefmt.vectors.xml_elements import XML_CHUNK, Routing, XmlTexts, xml_items
+    from pagefmt.vectors.xml_elements import XML_CHUNK, Routing, XmlItem, XmlTexts, joined_xml_items, xml_items
 
 # Commands that read no message import neither NumPy nor Arrow: a module is imported when its first name is asked for.
 _NAMES: Final = {
@@ -70,7 +70,7 @@ _NAMES: Final = {
     "routes.route_columns": "IrregularPage RouteColumns routed",
     "selector_columns": "level_for of_reference select",
     "sound_records": "SoundRecords",
-    "xml_elements": "XML_CHUNK Routing XmlTexts xml_items",
+    "xml_elements": "XML_CHUNK Routing XmlItem XmlTexts joined_xml_items xml_items",
 }
 _MODULE_OF: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 

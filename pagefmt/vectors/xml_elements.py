@@ -75,36 +75,62 @@ def xml_items(
     ``queues`` returns the XML elements of the queues that wait for a message with this routing, or None if none waits.
     """
     for content, frames, opened in opened_chunks(page, chunk=XML_CHUNK):
-        kind, texts = np.full(len(frames.offset), _BY_ITSELF), pa.array([], pa.binary())
-        try:
-            if opened.strict_layout() is not Layout.OLD and _SMALL < content.size <= _LARGEST:
-                kind, texts, counts = _chunk(content, frames, opened, rule, queues)
-                yield XmlTexts(memoryview(b""), counts)
-        except IrregularPage:
-            pass
-        left = np.flatnonzero(kind != _SKIPPED)
-        written = np.cumsum(kind == _WRITTEN)
-        turns = np.flatnonzero(kind[left][1:] != kind[left][:-1]) + 1
-        for group in np.split(left, turns) if len(left) else ():
-            if kind[group[0]] == _WRITTEN:
-                yield XmlTexts(offsets_and_bytes(texts.slice(int(written[group[0]]) - 1, len(group)))[1].data)
-                continue
-            for n in group.tolist():
-                at, length = int(frames.offset[n]), int(frames.length[n])
-                thrown = opened.route(frames.number + n, at, length)
-                record = opened.record(frames.number + n, at, length, opened.strict_layout())
-                if isinstance(record, Damage):
-                    yield record
-                    if isinstance(thrown, Damage) and rule.ending_at(frames.number + n).end is not None:
-                        return  # a broker stops reading the page here
-                else:
-                    yield record, tuple(rule.ack_states(frames.number + n, record.tx, record.queues))
+        for item in _items(content, frames, opened, rule, queues):
+            yield item
+            if isinstance(item, Damage) and _stops_broker(item, frames, opened, rule):
+                return
     if not frames.whole:
         with open_page(page) as whole:
             for _ in whole.frames():
                 pass
             if whole.damage is not None:
                 yield whole.damage
+
+
+def joined_xml_items(
+    content: PageBytes, frames: PageFrames, opened: Page, rule: PageRule, queues: Callable[[Routing], str | None]
+) -> list[XmlItem] | None:
+    """Return the messages of several pages in one buffer, as ``xml_items`` does; None if one of them is damaged."""
+    items: list[XmlItem] = []
+    for item in _items(content, frames, opened, rule, queues):
+        if isinstance(item, Damage):
+            return None
+        items.append(item)
+    return items
+
+
+def _items(
+    content: PageBytes, frames: PageFrames, opened: Page, rule: PageRule, queues: Callable[[Routing], str | None]
+) -> Iterator[XmlItem]:
+    """Yield the messages and the damage of a chunk in order."""
+    kind, texts = np.full(len(frames.offset), _BY_ITSELF), pa.array([], pa.binary())
+    try:
+        if opened.strict_layout() is not Layout.OLD and _SMALL < content.size <= _LARGEST:
+            kind, texts, counts = _chunk(content, frames, opened, rule, queues)
+            yield XmlTexts(memoryview(b""), counts)
+    except IrregularPage:
+        pass
+    left = np.flatnonzero(kind != _SKIPPED)
+    written = np.cumsum(kind == _WRITTEN)
+    turns = np.flatnonzero(kind[left][1:] != kind[left][:-1]) + 1
+    for group in np.split(left, turns) if len(left) else ():
+        if kind[group[0]] == _WRITTEN:
+            yield XmlTexts(offsets_and_bytes(texts.slice(int(written[group[0]]) - 1, len(group)))[1].data)
+            continue
+        for n in group.tolist():
+            at, length = int(frames.offset[n]), int(frames.length[n])
+            record = opened.record(frames.number + n, at, length, opened.strict_layout())
+            if isinstance(record, Damage):
+                yield record
+            else:
+                yield record, tuple(rule.ack_states(frames.number + n, record.tx, record.queues))
+
+
+def _stops_broker(damage: Damage, frames: PageFrames, opened: Page, rule: PageRule) -> bool:
+    """Return whether a broker stops reading the page at a damaged record."""
+    n = damage.number - frames.number
+    thrown = opened.route(damage.number, int(frames.offset[n]), int(frames.length[n]))
+    return isinstance(thrown, Damage) and rule.ending_at(damage.number).end is not None
 
 
 def _chunk(

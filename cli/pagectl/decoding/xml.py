@@ -28,15 +28,19 @@ from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
 from pagefmt.outstanding.state import CannotKnow
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotPermitted, NotReadable
+from pagefmt.table.joined_pages import joined_xml
 from pagefmt.table.table_content import StoredIn
-from pagefmt.vectors import XML_CHUNK, Routing, XmlTexts, xml_items
+from pagefmt.vectors import XML_CHUNK, Routing, XmlTexts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from pagectl.decoding.sources import PageToRead
     from pagefmt.codec.pages.record import PageRecord
     from pagefmt.directory.bindings import Bindings
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.state import PagingState
+    from pagefmt.table.table import PageSource
 
 _WILDCARDS: Final = "for a queue of an address with wildcards, which the importer of 2.56 refuses"
 _SHOWN: Final = 10  # messages left out that are named
@@ -61,8 +65,7 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
         xml = JournalXml(sys.stdout.buffer)
         xml.bindings(bindings, sorted(bindings.queues) if wanted is None else sorted(wanted))
         writer = _XmlWriter(xml, bindings, wanted, large, account)
-        for source in sources:
-            writer.write(source)
+        writer.write(sources)
         xml.end()
     account.warn()
     return closed or sources.damaged or account.is_wrong or state.known.incomplete
@@ -154,23 +157,35 @@ class _XmlWriter:
         self._large, self._account = large, account
         self._waiting = self._waiting_queues
 
-    def write(self, source: PageToRead) -> None:
+    def write(self, pages: Iterable[PageToRead]) -> None:
         """Write the messages that the chosen queues wait for."""
-        account = self._account
-        rule = source.known.rule(source.page.number)
-        if rule is None:
-            account.failed.append(f"{source.known.store.folder}: it is not known what its queues wait for")
-            return
-        self._waiting = cache(self._waiting_queues)  # of one page, so that it stays small
-        for item in xml_items(source.page, rule, self._elements):
+        read: dict[int, PageToRead] = {}  # pages by the number of their source, from that of the last item on
+        number = -1
+        for n, item in joined_xml(self._sources(pages, read), self._elements):
+            if n != number:
+                number, self._waiting = n, cache(self._waiting_queues)  # of few pages, so that it stays small
+                for earlier in [page for page in read if page < n]:
+                    del read[earlier]
             if isinstance(item, Damage):
-                account.damaged |= source.tell(item)
+                self._account.damaged |= read[n].tell(item)
             elif isinstance(item, XmlTexts):
                 self._xml.elements(item.text)
                 for routing, messages in item.counts:
                     self._count(routing, messages, [])
             else:
                 self._write_record(*item)
+
+    def _sources(self, pages: Iterable[PageToRead], read: dict[int, PageToRead]) -> Iterator[PageSource]:
+        """Yield the sources of pages, and add these to ``read``. Pages of which nothing is known are noted instead."""
+        count = 0
+        for page in pages:
+            source = page.source()
+            if source.rule is None:
+                self._account.failed.append(f"{page.known.store.folder}: it is not known what its queues wait for")
+                continue
+            read[count] = page
+            count += 1
+            yield source
 
     def _elements(self, routing: Routing) -> str | None:
         names = self._waiting(routing).names
