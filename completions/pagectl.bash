@@ -403,6 +403,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'journal inspect --file' |\
         'journal inspect --record' |\
         'journal inspect --type' |\
+        'journal inspect --since' |\
+        'journal inspect --until' |\
+        'journal inspect --timezone' |\
         'journal inspect --format' |\
         'journal inspect --config' |\
         'journal inspect --properties' |\
@@ -626,7 +629,7 @@ _pagectl_options() {
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --config --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'journal stats') _pagectl_offer '' --timezone --format --config --properties --profile --server --help -h ;;
-        'journal inspect') _pagectl_offer '' --file --record --type --hex --format --config --properties --profile --server --help -h ;;
+        'journal inspect') _pagectl_offer '' --file --record --type --since --until --timezone --hex --follow --format --config --properties --profile --server --help -h ;;
         'journal verify') _pagectl_offer '' --edition --jobs --format --config --properties --profile --server --help -h ;;
         'journal compact') _pagectl_offer '' --out --in-place --backup-dir --no-backup --dry-run --accept-lost-acknowledgements --accept-lost-history --format --config --properties --profile --server --help -h ;;
         'large ls') _pagectl_offer '' --orphans --format --columns --sort --limit --config --properties --profile --server --help -h ;;

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import Final
 
@@ -21,6 +21,7 @@ from pagefmt.journal.scan import TornRecords
 from pagefmt.storage.files import FileStretches
 
 RETAINED_NAME: Final = re.compile(r"(?:activemq|hornetq)-data-(\d{14})-\d+\.amq")
+WITHIN: Final = timedelta(seconds=1)  # names have whole seconds: a copy was made within a second of its name
 _DAY: Final = 86_400  # seconds
 _BLOCK: Final = 1 << 20  # bytes of two files that are compared at once
 
@@ -85,7 +86,7 @@ def _begin_alike(first: JournalFile, second: JournalFile, end: int) -> bool:
 
 
 def copy_times(files: Sequence[JournalFile], zone: tzinfo | None = None) -> dict[str, datetime]:
-    """Return the time of the copy for each retained file, in whole seconds; all records of the file are older.
+    """Return the time of the copy for each retained file, in whole seconds; all records are older than that ``WITHIN``.
 
     ``zone``: of the broker, None for that of this machine. Artemis 2.18.0 counts months from 0, which shows in a month
     00 or in messages that are younger than their file. Names whose digits are no time are left out.

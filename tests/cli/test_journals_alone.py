@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import tarfile
-from datetime import datetime
+from collections import Counter
+from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from golden_cases import GoldenCase
-from program import Answer, call
+from program import Answer, call, started
 from recorded_histories import HistoryCase, histories
 
 CASE = HistoryCase("2.56.0", "core")
@@ -216,14 +219,60 @@ def test_retained_files_say_between_which_times_they_were_written(case: HistoryC
     for line in case.ledger():
         if line["op"] == "send" and line.get("file") in ends:
             checked += 1
-            assert line["t"] / 1000 < ends[line["file"]] + 1, line
+            assert line["t"] / 1000 < ends[line["file"]], line
     assert checked
     assert statistics["timezone"] == "UTC"
-    starts = [row["not_before"] for row in statistics["files"]]
-    assert starts == [None, *(row["not_after"] for row in statistics["files"][:-1])]
+    times = [(row["not_before"], row["not_after"]) for row in statistics["files"]]
+    assert times[0][0] is None
+    for (_, ended), (begun, _) in pairwise(times):
+        assert datetime.fromisoformat(ended) == datetime.fromisoformat(begun) + timedelta(seconds=1)
 
 
 def test_a_zone_that_does_not_exist_is_named(history: Path) -> None:
     answer = call("journal", "stats", history, "--timezone", "Nowhere/Else")
     assert (answer.status, answer.out) == (2, "")
     assert "'Nowhere/Else': no such zone" in answer.err
+
+
+def inspected(*words: str | Path) -> Counter[str]:
+    """Return how many records of each file ``journal inspect`` shows."""
+    answer = call("journal", "inspect", *words, "--format", "jsonl", "--timezone", "UTC")
+    assert answer.status == 0, answer.err
+    return Counter(line["file"] for line in answer.lines())
+
+
+def test_files_are_chosen_by_the_times_between_which_they_were_written(history: Path) -> None:
+    files = json.loads(call("journal", "stats", history, "--format", "json", "--timezone", "UTC").out)["files"]
+    whole = inspected(history)
+    times = [datetime.fromisoformat(row["not_after"]) for row in files]
+    middle = times[len(times) // 2]
+    since, until = inspected(history, "--since", middle.isoformat()), inspected(history, "--until", middle.isoformat())
+    assert list(since) == [row["file"] for row, time in zip(files, times, strict=True) if time > middle]
+    begun = [row["file"] for row in files if row["not_before"] is None or row["not_before"] <= middle.isoformat()]
+    assert list(until) == begun
+    assert all(whole[name] == number for name, number in (since | until).items())
+    plain = call("journal", "inspect", CASE.root() / "data", "--since", middle.isoformat(), "--format", "jsonl")
+    assert "without a time in the name: shown whatever the time" in plain.err and plain.lines()
+
+
+def test_records_are_shown_as_a_broker_appends_them(history: Path) -> None:
+    """The broker is a test that writes the second half of a file while the command follows it."""
+    path = min(history.iterdir())
+    content, lines = path.read_bytes(), call("journal", "inspect", path, "--format", "jsonl").lines()
+    half = lines[len(lines) // 2]["offset"]
+    path.write_bytes(content[:half] + bytes(len(content) - half))
+    with started("journal", "inspect", history, "--file", path.name, "--follow", "--format", "jsonl") as following:
+        assert following.stdout is not None
+        shown = [json.loads(following.stdout.readline()) for _ in range(len(lines) // 2)]
+        with path.open("r+b") as file:
+            file.seek(half)
+            file.write(content[half:])
+        shown += [json.loads(following.stdout.readline()) for _ in range(len(lines) - len(shown))]
+        following.send_signal(signal.SIGINT)
+        assert following.wait(60) == 130
+    assert shown == lines
+
+
+def test_a_json_document_cannot_follow(history: Path) -> None:
+    answer = call("journal", "inspect", history, "--follow", "--format", "json")
+    assert (answer.status, answer.out) == (2, "")

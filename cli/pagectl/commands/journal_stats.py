@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
 from pagectl.opening.broker import Alone, located
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
+from pagectl.options.journal_records import ZoneOption, zone_of
 from pagectl.options.shared import DirArgument, TextOrJsonOption
 from pagectl.outputs.journal_statistics import print_statistics, statistics_of
 from pagectl.running.exits import CallError, Exit
 from pagectl.terminal.streams import print_json
 
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
-
 EXAMPLES = (
     ("What fills the journal, and which queue keeps its oldest file", "journal stats /var/lib/broker"),
     ("The records of a retention folder", "journal stats /var/lib/broker/history --timezone Europe/Berlin"),
 )
-ZoneOption = Annotated[
-    str | None,
-    typer.Option(
-        "--timezone",
-        metavar="ZONE",
-        help="Zone in which the broker named the files of a retention folder, such as UTC or Europe/Berlin (default: "
-        "that of this machine).",
-    ),
-]
 
 
 def command(
@@ -57,13 +42,3 @@ def command(
     else:
         print_statistics(statistics)
     return Exit.FOUND if any(journal.loaded.damage for journal in journals) else Exit.OK
-
-
-def zone_of(name: str | None) -> ZoneInfo | None:
-    """Return the zone of this name, None for that of this machine. Raise ``CallError`` if there is no such zone."""
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    try:
-        return None if name is None else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as err:
-        raise CallError(f"--timezone {name!r}: no such zone; write it as UTC or Europe/Berlin") from err

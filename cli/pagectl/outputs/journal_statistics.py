@@ -80,13 +80,13 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
 
 def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTimes]:
     from pagefmt.journal.overview import journal_overview
-    from pagefmt.journal.retained import copy_times
+    from pagefmt.journal.retained import WITHIN, copy_times
 
     times = copy_times(journal.loaded.files, zone)
     earlier: str | None = None
     for row in journal_overview(journal.loaded):
         copied = times.get(row.name)
-        later = None if copied is None else copied.isoformat()
+        later = None if copied is None else (copied + WITHIN).isoformat()
         yield JournalFileTimes(
             not_before=earlier,
             not_after=later,
@@ -97,7 +97,7 @@ def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTi
             live=row.live,
             records=row.records,
         )
-        earlier = later or earlier
+        earlier = earlier if copied is None else copied.isoformat()
 
 
 def _zone_name(zone: tzinfo | None) -> str:

@@ -17,9 +17,9 @@ class JournalFileTimes(Report):
     records: Count | None
     live: Count | None
     not_before: str | None
-    """Time before which no record of the file was written: that of the copy before it, from its name."""
+    """Time of the copy before, from its name: no record of the file was written before it."""
     not_after: str | None
-    """Time of the copy in a retention folder, from the name of the file; all records are older."""
+    """Time of the copy in a retention folder, from the name of the file, to the next second: all records are older."""
 
 
 class RecordTypeCount(Report):
