@@ -13,6 +13,10 @@ from golden_cases import GoldenCase
 from journal_damage import WAYS, damaged, recorded
 from program import Answer, call
 
+from pagefmt.journal.files import JournalHeader, encode_header
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import JournalRecord, RecordKind, encode
+
 VERSIONS = ("2.56.0", pytest.param("2.44.0", marks=pytest.mark.slow))
 # nothing refers to what is gone, and a file that is used again may hold such bytes
 WITHOUT_A_TRACE = {"file deleted", "headers swapped", "another file id"}
@@ -84,3 +88,23 @@ def test_text_names_files_offsets_and_what_a_broker_does(tmp_path: Path) -> None
     assert "BAD messages" in answer.out and "ok  bindings" in answer.out
     assert "bytes hold no record" in answer.out and "broker: reads" in answer.out
     assert "internal error" not in answer.err
+
+
+@pytest.mark.parametrize("stated", [0, 1, 2])
+def test_a_commit_that_counts_other_records_than_its_file_has_commits_nothing(tmp_path: Path, stated: int) -> None:
+    """The transaction extends over two files; the number in a COMMIT is that of its own file, which has one record."""
+    reference = (7).to_bytes(8, "big")
+    records = [JournalRecord(RecordKind.ADD_TX, message, 3, RecordType.ADD_REF, reference) for message in (11, 12)]
+    contents = [
+        encode_header(JournalHeader(2, 0, file_id)) + encode(record, file_id)
+        for file_id, record in enumerate(records, 1)
+    ]
+    contents[1] += encode(JournalRecord(RecordKind.COMMIT, tx=3, records=stated), 2)
+    for file_id, content in enumerate(contents, 1):
+        (tmp_path / f"activemq-data-{file_id}.amq").write_bytes(content.ljust(1024, b"\0"))
+    found, answer = verified(tmp_path)
+    (dropped,) = [each for each in found["findings"] if each["check"] == "dropped-transaction"] or [None]
+    assert answer.status == 1  # the references are to no message
+    assert (dropped is None) == (stated == 1)
+    if dropped is not None:
+        assert f"counts {stated} record" in dropped["detail"] and dropped["place"] == "journal transaction 3"

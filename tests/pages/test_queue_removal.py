@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 import pytest
@@ -17,9 +18,12 @@ from pagefmt.change.removal.plan import OF_QUEUE, plan_drop, transactions_of
 from pagefmt.codec.wire import ByteReader
 from pagefmt.directory.bindings import Bindings, load_bindings
 from pagefmt.directory.locate import DataLocation, within
+from pagefmt.directory.paging import open_paging
 from pagefmt.directory.queue_names import NoSuchQueue, named_queue
 from pagefmt.journal.message_journal import MessageJournal, load_messages
 from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.journal.writing import write_journal
 from pagefmt.outstanding.message_filter import queue_ids
 from pagefmt.vectors import load_place
 
@@ -119,6 +123,33 @@ def test_the_address_goes_with_its_last_queue_alone(tmp_path: Path) -> None:
     }
     many = call("queue", "drop", golden("multicast-acks").data(), "red.news", "--with-address")
     assert many.status == 2 and "drop them first" in many.err
+
+
+def test_pages_of_other_addresses_stay_as_they_are(tmp_path: Path) -> None:
+    """Also those with records that nobody waits for, which a compaction would remove."""
+    data = golden("two-addresses").copy(tmp_path)
+    _, bindings = journals(within(data))
+    alpha, beta = (named_queue(bindings, name, within(data)) for name in ("alpha", "beta"))
+    acknowledged = [
+        JournalRecord(
+            RecordKind.ADD, 1 << 40 | number, 0, RecordType.ACKNOWLEDGE_CURSOR, pack(">qqi", beta.id, 1, number)
+        )
+        for number in range(3)
+    ]
+    write_journal(data / "journal", "activemq-data-{}.amq", acknowledged, first=900)
+    assert json_of(call("pages", "compact", data, "--format", "json"))["freed"] > 0
+    out = tmp_path / "new"
+    assert call("queue", "drop", data, alpha.name, "--out", out).status == 0
+    before, after = (
+        [
+            page.path.read_bytes()
+            for store in open_paging(folder).stores()
+            if store.address == "beta"
+            for page in store.pages
+        ]
+        for folder in (data / "paging", out / "paging")
+    )
+    assert before == after != []
 
 
 def test_nothing_is_changed_and_the_plan_is_what_is_done(tmp_path: Path) -> None:

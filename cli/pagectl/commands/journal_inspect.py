@@ -53,10 +53,10 @@ def command(
     if not files and not unread and not follow:
         raise CallError(f"{place.given}: no such journal file; {place.call('journal ls')} lists them")
     view = journal_inspection(form, with_bytes=with_bytes)
-    records = ShownRecords(view, chosen)
+    records = ShownRecords(view, chosen.record, chosen.user_type)
     records.show(files)
     if follow:
-        records.follow(place)
+        records.follow(place, chosen.file)
     view.close()
     wrong = bool(unread) or records.torn
     if chosen.record is not None and not records.number:

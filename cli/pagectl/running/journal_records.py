@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pagectl.options.journal_records import JournalRecordOptions
 from pagefmt.journal.scan import TornRecords
 from pagefmt.storage.files import FileStretches, NotReadable
 
@@ -36,26 +35,30 @@ class RecordView(Protocol):
 
 
 class ShownRecords:
-    """The records of files that were shown. ``number`` of them; ``torn``: whether a file has torn records."""
+    """The records of files that were shown. ``number`` of them; ``torn``: whether a file has torn records.
 
-    def __init__(self, view: RecordView, options: JournalRecordOptions) -> None:
-        self._view, self._options = view, options
-        self._user_type = options.user_type
+    ``record``: id of the only records, ``user_type`` of the only ones; None for any.
+    """
+
+    def __init__(self, view: RecordView, record: int | None, user_type: int | None) -> None:
+        self._view, self._record, self._user_type = view, record, user_type
         self._read: dict[tuple[int, Path], TornRecords] = {}  # how far each file was read, by file id and path
         self.number = 0
         self.torn = False
 
     def show(self, files: Iterable[JournalFile]) -> None:
         """Show the records of the files, and their torn records unless single records are wanted."""
-        options = self._options
         for file in files:
             self._view.begin(file)
             torn = self._show_new(file)
             self.torn = self.torn or torn.count > 0
-            self._view.torn(torn.first if options.record is None and self._user_type is None else [])
+            self._view.torn(torn.first if self._record is None and self._user_type is None else [])
 
-    def follow(self, place: DataLocation) -> None:
-        """Show what a broker appends, until the process is interrupted. A file that it reuses has a new file id."""
+    def follow(self, place: DataLocation, name: str | None) -> None:
+        """Show what a broker appends, until the process is interrupted. A file that it reuses has a new file id.
+
+        ``name`` of the only file; None for all.
+        """
         from pagefmt.change.compaction.journals import listings
 
         while True:
@@ -63,7 +66,7 @@ class ShownRecords:
             time.sleep(EVERY)
             for listing in listings(place):
                 for file in listing.files:
-                    if self._options.file in (None, file.name):
+                    if name in (None, file.name):
                         self._show_appended(file)
 
     def _show_appended(self, file: JournalFile) -> None:
@@ -78,7 +81,7 @@ class ShownRecords:
 
         torn = self._read.setdefault((file.header.file_id, file.path), TornRecords())
         with FileStretches(file.path) as content:
-            for frame in chosen_frames(content, file.header, torn, self._options.record, self._user_type):
+            for frame in chosen_frames(content, file.header, torn, self._record, self._user_type):
                 if with_heading:
                     self._view.begin(file)
                     with_heading = False

@@ -64,11 +64,10 @@ class _LargeBodies:
 class DroppedQueue(NamedTuple):
     """A queue that is taken out of the directory: only pages of its ``address`` are changed.
 
-    ``last``: the address has no other one, so all of its pages go. ``messages``: of the journal, which go as well.
+    All of them go if the address has no other queue. ``messages``: of the journal, which go as well.
     """
 
     address: str
-    last: bool
     messages: Collection[int]
 
 
@@ -256,7 +255,7 @@ class _PlanWalk:
         return decide(store.store.folder, [] if why else pages, self.rules)
 
     def empties(self, store: StoreState) -> bool:
-        return self.dropped is not None and self.dropped.last and store.store.address == self.dropped.address
+        return self.dropped is not None and store.store.address == self.dropped.address
 
     def untouchable(self, store: StoreState) -> KeepReason | None:
         if store.same_address:

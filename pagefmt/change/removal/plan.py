@@ -160,7 +160,7 @@ def plan_drop(
     gone = only_held_by(state.journal, queue.id)
     shares = transactions_of(state, queue)
     remaining = _without(state, bindings, queue)
-    dropped = DroppedQueue(queue.address, not left, gone)
+    dropped = DroppedQueue(queue.address, gone)
     pages = plan_of(remaining, place, edition, sources, keep_unknown=True, dropped=dropped, jobs=jobs)
     address = next(
         (binding for binding in bindings.addresses.values() if with_address and binding.name == queue.address), None

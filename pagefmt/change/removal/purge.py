@@ -165,7 +165,7 @@ def plan_purge(
         edition,
         sources,
         keep_unknown=True,
-        dropped=DroppedQueue(queue.address, False, gone),
+        dropped=DroppedQueue(queue.address, gone),
         acknowledged=state.journal.ack_index,
         jobs=jobs,
     )
