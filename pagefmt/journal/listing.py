@@ -27,6 +27,7 @@ from pagefmt.journal.records import VERSIONS
 from pagefmt.journal.retained import is_retained, without_copies
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotReadable, read_start
+from pagefmt.storage.remote_paths import FarPath
 
 # the name of a broker's journal file; in a retention folder, the time of the copy precedes the file id
 BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-(?:\d{14}-)?\d+\.(amq|hq|bindings|jms)")
@@ -77,7 +78,8 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
 
 def _names(folder: Path) -> tuple[dict[str, Path], list[FileNote]]:
     if journal_of(folder.name) is not None and folder.is_file():
-        return {folder.name.removesuffix(BEING_COPIED): folder}, []
+        path = folder if isinstance(folder, FarPath) else folder.resolve()  # a link that was named is followed
+        return {folder.name.removesuffix(BEING_COPIED): path}, []
     return settle(folder_names(folder))
 
 

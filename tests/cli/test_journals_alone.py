@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from golden_cases import GoldenCase
+from golden_cases import GoldenCase, cases
 from program import Answer, call, started
 from recorded_histories import HistoryCase, histories
 
@@ -142,6 +142,27 @@ def test_a_file_that_was_being_copied_is_read_when_it_is_named(history: Path) ->
     records = [line["offset"] for line in call("journal", "inspect", path, "--format", "jsonl").lines()]
     copied = path.rename(path.with_name("activemq-data-1.amq.bkp"))
     assert [line["offset"] for line in call("journal", "inspect", copied, "--format", "jsonl").lines()] == records
+
+
+def test_a_link_that_is_named_is_followed(history: Path, tmp_path: Path) -> None:
+    path = min(history.iterdir())
+    (tmp_path / "linked.amq").symlink_to(path)
+    (tmp_path / "linked").symlink_to(history)
+    assert inspected(tmp_path / "linked.amq").total() == inspected(path).total()
+    assert inspected(tmp_path / "linked") == inspected(history)
+
+
+@pytest.mark.parametrize("version", ["hornetq-2.4.7", "artemis-1.5.6"])
+def test_journals_of_older_servers_are_read_alone(version: str, tmp_path: Path) -> None:
+    data = cases(version)[0].data()
+    for folder in ("journal", "bindings"):
+        copy = Path(shutil.copytree(data / folder, tmp_path / folder / "files"))
+        assert inspected(copy) == Counter(
+            {name: n for name, n in inspected(data).items() if (data / folder / name).exists()}
+        )
+        for path in copy.iterdir():
+            if path.suffix in (".amq", ".hq", ".bindings", ".jms"):
+                assert call("journal", "ls", path).status == 0, path
 
 
 def test_of_two_copies_the_one_that_is_the_beginning_of_the_other_is_left_out(history: Path) -> None:
