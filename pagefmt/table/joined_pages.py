@@ -6,10 +6,9 @@ read by itself, and reported like any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -23,22 +22,10 @@ from pagefmt.codec.pages.record import Layout
 from pagefmt.outstanding.ack_state import PagesRule
 from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, completed, decoded_rows, page_batches
-from pagefmt.vectors import (
-    CHUNK,
-    ConcatenatedPages,
-    PageBytes,
-    PageFrames,
-    Routing,
-    XmlItem,
-    joined_xml_items,
-    read_together,
-    xml_items,
-)
+from pagefmt.vectors import CHUNK, ConcatenatedPages, PageBytes, PageFrames, read_together
 
 # Bytes. Smaller pages are read together with others.
 SMALL: Final = CHUNK // 8
-# bytes of small pages whose XML is made together: the more, the less each structure costs
-_XML_GROUP: Final = 4 << 20
 Found: TypeAlias = pa.RecordBatch | TableDamage
 
 
@@ -103,31 +90,6 @@ def joined_batches(sources: Iterable[PageSource], wanted: TableQuery) -> Iterato
             yield from ((first + n, batch_or_damage) for n, batch_or_damage in _together(group, wanted))
         else:
             yield from ((first, batch_or_damage) for batch_or_damage in page_batches(group[0], wanted))
-
-
-def joined_xml(sources: Iterable[PageSource], queues: Callable[[Routing], str | None]) -> Iterator[tuple[int, XmlItem]]:
-    """Yield what ``xml_items`` gives for each page, with the number of its source.
-
-    Items of several pages that were read together have the number of the first one.
-    """
-    for first, group in page_groups(sources, _XML_GROUP):
-        items = _joined_items(group, queues) if len(group) > 1 else None
-        if items is not None:
-            yield from ((first, item) for item in items)
-            continue
-        for n, source in enumerate(group):
-            assert source.rule is not None and not isinstance(source.file, Path)
-            yield from ((first + n, item) for item in xml_items(source.file, source.rule, queues))
-
-
-def _joined_items(group: Sequence[PageSource], queues: Callable[[Routing], str | None]) -> list[XmlItem] | None:
-    """Return the items of pages read together, None if one of them has to be read by itself."""
-    joined = JoinedPages.of(group)
-    if not joined.sound.all():
-        return None
-    rule = joined.source.rule
-    assert rule is not None
-    return joined_xml_items(joined.content, joined.frames, joined.opened, rule, queues)
 
 
 def page_groups(sources: Iterable[PageSource], size: int = CHUNK) -> Iterator[tuple[int, list[PageSource]]]:

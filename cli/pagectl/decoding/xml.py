@@ -28,7 +28,7 @@ from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
 from pagefmt.outstanding.state import CannotKnow
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotPermitted, NotReadable
-from pagefmt.table.joined_pages import joined_xml
+from pagefmt.table.joined_xml import joined_xml
 from pagefmt.table.table_content import StoredIn
 from pagefmt.vectors import XML_CHUNK, Routing, XmlTexts
 
