@@ -152,11 +152,11 @@ def oldest_file(loaded: LoadedJournal, messages: JournalMessages | None) -> Olde
         return None
     number = int(np.searchsorted(columns.begins, first, "right")) - 1
     end = columns.begins[number + 1] if number + 1 < len(columns.begins) else len(columns)
-    queues_of = _queues_by_message(messages)
+    parts = [rows[(rows >= columns.begins[number]) & (rows < end)] for rows in _live_rows(loaded)]
+    queues_of = _queues_by_message(messages, columns.ids.at(np.concatenate(parts)))
     groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     live = 0
-    for rows in _live_rows(loaded):
-        mine = rows[(rows >= columns.begins[number]) & (rows < end)]
+    for mine in parts:
         live += len(mine)
         ids, types = columns.ids.at(mine), columns.types.at(mine)
         named = np.isin(types, _NAME_A_QUEUE) & (columns.sizes.at(mine) >= QUEUE)
@@ -170,13 +170,15 @@ def oldest_file(loaded: LoadedJournal, messages: JournalMessages | None) -> Olde
     return OldestFile(columns.files[number], live, tuple(sorted(holders, key=lambda row: (-row.records, row.type))))
 
 
-def _queues_by_message(messages: JournalMessages | None) -> dict[int, tuple[int, ...]]:
-    """Return for each message the queues that have not acknowledged it."""
+def _queues_by_message(messages: JournalMessages | None, wanted: Ints) -> dict[int, tuple[int, ...]]:
+    """Return for each of the ``wanted`` message ids the queues that have not acknowledged the message."""
     if messages is None:
         return {}
-    waiting = np.flatnonzero(~messages.references.acked)
+    references = messages.references
+    chosen = np.flatnonzero(np.isin(messages.ids, wanted))
+    waiting = np.flatnonzero(~references.acked & np.isin(references.message, chosen))
     by_message: dict[int, tuple[int, ...]] = {}
-    ids = messages.ids[messages.references.message[waiting]].tolist()
-    for message, queue in zip(ids, messages.references.queue[waiting].tolist(), strict=True):
+    ids = messages.ids[references.message[waiting]].tolist()
+    for message, queue in zip(ids, references.queue[waiting].tolist(), strict=True):
         by_message[message] = (*by_message.get(message, ()), queue)
     return by_message
