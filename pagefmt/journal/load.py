@@ -15,7 +15,7 @@ from pagefmt.journal.damage import JournalDamage, damage_of
 from pagefmt.journal.files import FileNote, Journal, JournalFile, JournalListing, not_read
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
-from pagefmt.journal.record_types import type_name
+from pagefmt.journal.record_types import MESSAGES, type_name
 from pagefmt.journal.records import JournalFrame, RecordKind
 from pagefmt.journal.scan import JournalBytes, TornRecords
 from pagefmt.quantities import count_text
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # Attempts to read a journal while it keeps changing.
 TRIES: Final = 5
+_MESSAGES: Final = sorted(MESSAGES)
 _WITH_ROWS: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX, RecordKind.DELETE_TX)
 
 
@@ -101,7 +102,10 @@ class _OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class LoadedJournal:
-    """A journal after loading. ``rows`` are the survivors in load order; ``torn`` has an entry for each file."""
+    """A journal after loading. ``rows`` are the survivors in load order; ``torn`` has an entry for each file.
+
+    ``paged``: events that keep a copy of a paged message, which a broker with journal retention writes and never loads.
+    """
 
     columns: JournalColumns
     rows: Numbers
@@ -109,6 +113,7 @@ class LoadedJournal:
     dropped: tuple[DroppedTransaction, ...]
     torn: tuple[tuple[JournalFile, TornRecords], ...]
     notes: tuple[FileNote, ...]
+    paged: int = 0
 
     @property
     def files(self) -> tuple[JournalFile, ...]:
@@ -238,6 +243,7 @@ class _Loader:
         self.deleted = Numbers()
         self.open: dict[int, _OpenTransaction] = {}
         self.dropped: list[DroppedTransaction] = []
+        self.paged = 0
 
     def file(self, number: int, file: JournalFile, torn: TornRecords) -> None:
         self.columns.begin()
@@ -257,6 +263,7 @@ class _Loader:
 
         from pagefmt.journal.transactions import settled
 
+        self.paged += int(np.count_nonzero((frames.kind == RecordKind.EVENT) & np.isin(frames.user_type, _MESSAGES)))
         done = settled(frames, self.open)
         self.deleted.extend(frames.id[done.deletes])
         kept = np.flatnonzero(np.isin(frames.kind, _WITH_ROWS))
@@ -311,7 +318,7 @@ class _Loader:
             reason = "neither committed nor rolled back" if tx.xid is None else "prepared, but records are missing"
             self.dropped.append(DroppedTransaction(number, len(tx.rows) + len(tx.deletes), reason, open=tx.xid is None))
         rows = without(self.rows, self.columns.ids, self.deleted)
-        return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes)
+        return LoadedJournal(self.columns, rows, tuple(prepared), tuple(self.dropped), torn, notes, self.paged)
 
 
 def without(rows: Numbers, ids: Numbers, deleted: Numbers) -> Numbers:

@@ -118,6 +118,21 @@ def test_messages_of_a_journal_without_bindings_are_counted_by_queue_id(tmp_path
     assert [row["messages"] for row in named] == [row["messages"] for row in in_journal]
 
 
+def test_copies_of_paged_messages_are_counted_and_not_shown() -> None:
+    case = HistoryCase("2.56.0", "paged")
+    paged = {line["id"] for line in case.ledger() if line["op"] == "send" and line.get("paged")}
+    records = call("journal", "stats", case.root() / "history", "--format", "json").out
+    (events,) = [
+        row["records"]
+        for row in json.loads(records)["records"]
+        if (row["kind"], row["type"]) == ("EVENT", "ADD_MESSAGE_PROTOCOL")
+    ]
+    assert 0 < events <= len(paged)
+    for words in (("messages", "ls"), ("messages", "decode"), ("messages", "top")):
+        assert f"{events} copies of paged messages in it not shown" in call(*words, case.root() / "history").err, words
+    assert "copies of paged" not in call("messages", "ls", case.root() / "data").err
+
+
 def test_names_of_queues_come_from_the_instance_around(tmp_path: Path) -> None:
     root = CASE.copy(tmp_path / "broker")
     for given in (root / "history", root / "data" / "journal", min((root / "history").iterdir())):

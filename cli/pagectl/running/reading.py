@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pagectl.running.exits import CallError
 from pagectl.running.permissions import refuse_without_pages, warn_closed
 from pagectl.terminal.streams import note, warning
+from pagefmt.quantities import count_text
 from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
@@ -78,6 +79,9 @@ def state_of_place(
         (say or (note if unknown.missing and not state.known.whole else warning))(f"{unknown.reason}{way}")
     if within is StoredIn.LIVE and state.unknown is not None and state.unknown.alone:
         note("no journal beside the pages: only pages are looked at, and what is outstanding is not known")
+    if state.known.alone and (paged := state.journal.loaded.paged):
+        copies = count_text(paged, "copy", "copies")
+        note(f"{copies} of paged messages in it not shown: a broker with journal retention writes them, and loads none")
     for remark in state.known.lost():
         (say or warning)(remark)
     return state
