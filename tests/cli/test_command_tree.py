@@ -27,6 +27,7 @@ NOT_THE_SAME = {
     "--address": "one whose settings are compared, or those whose messages are wanted",
     "--partition-by": "Spark's table splits by columns, files also by queue and time",
     "--rate": "messages that are made, or sent at most",
+    "--since": "when a message was sent, or a retained file still written",
     "--until": "an operation of a trace, or a time",
     "--addresses": "only in generate, a number",
     "--edition": "assumed, but for convert, which writes for one",

@@ -20,7 +20,7 @@ from pagefmt.quantities import count_text
 EXAMPLES = (
     ("The records of one file, field by field", "journal inspect /var/lib/broker --file activemq-data-1.amq"),
     ("Queues of the bindings, with their bytes", "journal inspect /var/lib/broker --type QUEUE_BINDING_RECORD --hex"),
-    ("What a broker writes, as it writes it", "journal inspect /var/lib/broker --follow --format jsonl"),
+    ("Retained files of one night", "journal inspect /var/lib/broker --since 2026-11-27T22:00 --until 2026-11-28"),
 )
 
 
