@@ -24,13 +24,12 @@ from pagefmt.journal.files import (
     not_read,
 )
 from pagefmt.journal.records import VERSIONS
-from pagefmt.journal.retained import is_retained, without_copies
+from pagefmt.journal.retained import RETAINED_NAME, without_copies
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import NotReadable, read_start
 from pagefmt.storage.remote_paths import FarPath
 
-# the name of a broker's journal file; in a retention folder, the time of the copy precedes the file id
-BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-(?:\d{14}-)?\d+\.(amq|hq|bindings|jms)")
+BROKERS_NAME: Final = re.compile(r"(activemq|hornetq)-(data|bindings|jms)-\d+\.(amq|hq|bindings|jms)")
 
 # Prefix of the names of HornetQ's own files, in all three journals.
 OF_HORNETQ: Final = "hornetq-"
@@ -42,6 +41,8 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
     ``folder`` may be a single journal file, which then is the whole journal.
     """
     names, notes = _names(folder)
+    # In a journal that a broker uses, a copy from a retention folder is a file like any other to the broker.
+    retained = all(RETAINED_NAME.fullmatch(name) for name in names if name.endswith(journal.value))
     of_hornetq = any(name.startswith(OF_HORNETQ) for name in names)
     files: list[JournalFile] = []
     for name, path in sorted(names.items()):
@@ -51,20 +52,20 @@ def list_files(folder: Path, journal: Journal) -> JournalListing:
                 notes.append(file)
                 continue
             files.append(file)
-            if not BROKERS_NAME.fullmatch(name):
+            if not retained and not BROKERS_NAME.fullmatch(name):
                 notes.append(
                     FileNote(
                         FileProblem.FOREIGN, name, "loaded because of its extension, but no broker uses such a name"
                     )
                 )
     files.sort(key=lambda file: (file.header.file_id, file.name))
-    if len({file.header.file_id for file in files}) < len(files):
+    if retained and len({file.header.file_id for file in files}) < len(files):
         files, copies = without_copies(files)
         notes += copies
     for first, second in pairwise(files):
         if first.header.file_id == second.header.file_id:
             used = f"file id {second.header.file_id} is also used by {first.name}"
-            if is_retained(first.name) or is_retained(second.name):
+            if retained:
                 detail = f"{used}: the broker continued a file after a compaction"
                 notes.append(FileNote(FileProblem.CONTINUED, second.name, detail))
                 continue

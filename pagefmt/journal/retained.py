@@ -20,28 +20,23 @@ from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.scan import TornRecords
 from pagefmt.storage.files import FileStretches
 
+# the name that a broker gives to a copy in its retention folder
 RETAINED_NAME: Final = re.compile(r"(?:activemq|hornetq)-data-(\d{14})-\d+\.amq")
 WITHIN: Final = timedelta(seconds=1)  # names have whole seconds: a copy was made within a second of its name
 _DAY: Final = 86_400  # seconds
 _BLOCK: Final = 1 << 20  # bytes of two files that are compared at once
 
 
-def is_retained(name: str) -> bool:
-    """Return whether a broker gave a file this name when it copied it into a retention folder."""
-    return RETAINED_NAME.fullmatch(name) is not None
-
-
 def without_copies(files: Iterable[JournalFile]) -> tuple[list[JournalFile], list[FileNote]]:
     """Return files in the order of their ids without those that are the beginning of another, and notes on these.
 
-    Only files of one file id are compared, of which at least one has the name of a retained file. A file that cannot be
-    read is kept: it is reported when it is loaded.
+    Only files of one file id are compared. A file that cannot be read is kept: it is reported when it is loaded.
     """
     kept: list[JournalFile] = []
     notes: list[FileNote] = []
     for _, group in groupby(files, key=lambda file: file.header.file_id):
         same_id = list(group)
-        if len(same_id) > 1 and any(is_retained(file.name) for file in same_id):
+        if len(same_id) > 1:
             for shorter, longer in _beginnings(same_id):
                 same_id.remove(shorter)
                 detail = f"not read: its records are the first ones of {longer.name}, which a broker copied later"

@@ -211,6 +211,23 @@ def test_two_files_of_one_id_that_differ_are_both_read(history: Path) -> None:
     assert rows[second.name]["records"] == len(records)
 
 
+def test_a_copy_in_a_journal_that_a_broker_uses_is_judged_as_the_broker_does(tmp_path: Path) -> None:
+    """It loads every file with the ending of a journal, in the order of ids that two files share by chance."""
+    root = CASE.copy(tmp_path / "broker")
+    retained = max((root / "history").iterdir())
+    shutil.copy(retained, root / "data" / "journal")
+    answer = call("journal", "ls", root, "--format", "json")
+    (row,) = [row for row in files_of(answer) if row["file"] == retained.name]
+    assert answer.status == 1 and "foreign name" in row["conditions"]
+    assert any("file id used twice" in row["conditions"] for row in files_of(answer))
+    assert call("journal", "compact", root).status != 0
+    shutil.rmtree(root / "data" / "journal")
+    shutil.copytree(root / "history", root / "data" / "journal")
+    assert call("journal", "ls", root).status == 0
+    compacted = call("journal", "compact", root, "--in-place", "--no-backup")
+    assert compacted.status == 2 and "does not show which broker's files these are" in compacted.err
+
+
 def test_archives_hold_journals_too(history: Path, tmp_path: Path) -> None:
     archive = tmp_path / "alone.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
