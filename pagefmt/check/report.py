@@ -14,7 +14,7 @@ from pagefmt.check.seal import SealChange, SealDifference
 from pagefmt.codec.pages.frames import Damage, DamageKind, no_bytes
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.codec.pages.record import Layout
-from pagefmt.directory.locate import DataLocation, LocationKind, stores
+from pagefmt.directory.locate import DataLocation, stores
 from pagefmt.directory.paging import Store
 from pagefmt.directory.store_findings import StoreFault, paging_findings, store_findings
 from pagefmt.editions import Edition
@@ -156,7 +156,7 @@ class PagesVerification:
 
 def folder_findings(place: DataLocation, of_stores: list[Finding], state: PagingState) -> list[Finding]:
     """Return the findings about names and kinds of files. ``found`` are those of each store, by ``store_findings``."""
-    if not place.kind.is_journal and place.kind not in (LocationKind.STORE, LocationKind.PAGE):
+    if not place.kind.is_part:
         of_stores = [*of_stores, *paging_findings(state.paging, state.same_address)]
     reported_twice = _SAID_TWICE if checked_across(place, state) else ()
     return sorted((finding for finding in of_stores if finding.rule not in reported_twice), key=gravest_first)
@@ -165,7 +165,7 @@ def folder_findings(place: DataLocation, of_stores: list[Finding], state: Paging
 def checked_across(place: DataLocation, state: PagingState) -> bool:
     """Return whether the directory is a whole paging directory with a journal or bindings beside it."""
     alone = state.unknown is not None and state.unknown.alone
-    return not alone and not place.kind.is_journal and place.kind not in (LocationKind.STORE, LocationKind.PAGE)
+    return not alone and not place.kind.is_part
 
 
 def across(

@@ -68,6 +68,11 @@ class LocationKind(StrEnum):
         """Return whether journal files are read by themselves, without pages."""
         return self in (LocationKind.JOURNAL, LocationKind.JOURNAL_FILE)
 
+    @property
+    def is_part(self) -> bool:
+        """Return whether only a part of what belongs together is read: a store, a page, or journal files."""
+        return self.is_journal or self in (LocationKind.STORE, LocationKind.PAGE)
+
 
 class DataLocation(NamedTuple):
     """The directories of a broker; None if missing. ``store`` and ``page`` narrow the paging directory to one of them.

@@ -9,8 +9,9 @@ from enum import Flag, auto
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.locate import PAGE_SUFFIXES, DataLocation, LocationKind
 from pagefmt.directory.paging import ADDRESS_FILE
+from pagefmt.journal.files import Journal
 from pagefmt.quantities import count_text
 from pagefmt.storage.files import not_permitted
 from pagefmt.storage.remote_paths import FarPath
@@ -18,7 +19,13 @@ from pagefmt.storage.remote_paths import FarPath
 _ADVICE: Final = "run as a user who may read all of it, such as the broker's"
 _EFFECTIVE: Final = os.access in os.supports_effective_ids
 # endings of files that are read; other files in a broker's directories are ignored
-_READ: Final = (".page", ".page.invalidPage", ADDRESS_FILE, ".amq", ".hq", ".bindings", ".jms", ".msg", ".tmp")
+_READ: Final = (
+    *PAGE_SUFFIXES,
+    ADDRESS_FILE,
+    *(ending for journal in Journal for ending in journal.value),
+    ".msg",
+    ".tmp",
+)
 
 
 class ClosedFiles(NamedTuple):

@@ -138,6 +138,12 @@ class LoadedJournal:
         """Yield the surviving records in load order."""
         return map(self.record, self.rows)
 
+    def live_rows(self) -> Iterator[Ints]:
+        """Yield the rows of records that count: the survivors, then records and deletes of prepared transactions."""
+        branches = [numbers for branch in self.prepared for numbers in (branch.rows, branch.deletes)]
+        for numbers in (self.rows, *map(Numbers, branches)):
+            yield from numbers.portions()
+
     def rows_of(self, *user_types: int) -> Numbers:
         """Return the rows of surviving records of these user types, in load order."""
         if not self.rows:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from pagefmt.findings import Severity
 from pagefmt.journal.load import LoadedJournal
-from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.records import FRAME_LAYOUTS, RecordKind
 from pagefmt.quantities import count_text
 
@@ -89,13 +88,11 @@ def _live(loaded: LoadedJournal) -> tuple[list[int], list[int]]:
 
     columns, files = loaded.columns, len(loaded.columns.files)
     counts, sizes = np.zeros(files, np.int64), np.zeros(files, np.int64)
-    branches = [numbers_ for branch in loaded.prepared for numbers_ in (branch.rows, branch.deletes)]
-    for numbers_ in (loaded.rows, *map(Numbers, branches)):
-        for rows in numbers_.portions():
-            numbers = np.searchsorted(columns.begins, rows, "right") - 1
-            bodies = columns.sizes.at(rows)
-            counts += np.bincount(numbers, minlength=files)
-            sizes += np.bincount(numbers, bodies, files).astype(np.int64)
+    for rows in loaded.live_rows():
+        numbers = np.searchsorted(columns.begins, rows, "right") - 1
+        bodies = columns.sizes.at(rows)
+        counts += np.bincount(numbers, minlength=files)
+        sizes += np.bincount(numbers, bodies, files).astype(np.int64)
     sizes += counts * FRAME_LAYOUTS[2][RecordKind.ADD].total
     for branch in loaded.prepared:
         counts[branch.file] += 1

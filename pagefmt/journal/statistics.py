@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,7 +12,6 @@ from pagefmt.journal.columns import QUEUE
 from pagefmt.journal.files import JournalFile
 from pagefmt.journal.held_messages import JournalMessages
 from pagefmt.journal.load import LoadedJournal
-from pagefmt.journal.numbers import Numbers
 from pagefmt.journal.record_types import RecordType, type_name
 from pagefmt.journal.records import RecordKind
 from pagefmt.journal.scan import TornRecords
@@ -25,7 +23,9 @@ _IN_TRANSACTION: Final = {
 }  # fmt: skip
 _TYPED: Final = (RecordKind.EVENT, RecordKind.ADD, RecordKind.UPDATE)
 _LIVE_KINDS: Final = (RecordKind.ADD, RecordKind.UPDATE)
-_BITS: Final = 8  # of a user type
+_BITS: Final = 8  # of a user type, which is signed
+_LOWEST: Final = 1 << _BITS - 1
+_NO_TYPE: Final = 0  # of kinds without a type; of rows it means a delete of a prepared transaction
 # records about pages: their bodies begin with the id of a queue
 _NAME_A_QUEUE: Final = (
     RecordType.ACKNOWLEDGE_CURSOR,
@@ -58,7 +58,10 @@ class WaitingCount(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Live records of one type that are about the same queues, by id. ``first``: the id of the first record."""
+    """Live records of one type that are about the same queues, by id. ``first``: the id of the first record.
+
+    ``type`` is PREPARE or DELETE for such records of prepared transactions; the id of a PREPARE is its transaction.
+    """
 
     type: str
     queues: tuple[int, ...]
@@ -84,20 +87,20 @@ def type_counts(loaded: LoadedJournal) -> list[TypeCount]:
     for file in loaded.files:
         with FileStretches(file.path) as content:
             for frames in frames_in_windows(content, file.header, TornRecords()):
-                keys = frames.kind.astype(np.int64) << _BITS | frames.user_type.view(np.uint8)
+                keys = (frames.kind.astype(np.int64) << _BITS) + (frames.user_type.astype(np.int64) + _LOWEST)
                 for key in np.flatnonzero(np.bincount(keys)).tolist():
                     mine = keys == key
                     kind = RecordKind(key >> _BITS)
                     kind = _IN_TRANSACTION.get(kind, kind)
-                    name = (kind, key & (1 << _BITS) - 1 if kind in _TYPED else 0)
+                    name = (kind, (key & (1 << _BITS) - 1) - _LOWEST if kind in _TYPED else _NO_TYPE)
                     records[name] += int(np.count_nonzero(mine))
                     sizes[name] += int(frames.total[mine].sum())
     live = _live(loaded)
-    live[RecordKind.PREPARE, 0] = len(loaded.prepared)
+    live[RecordKind.PREPARE, _NO_TYPE] = len(loaded.prepared)
     counts = [
         TypeCount(
             RecordKind(kind),
-            type_name(_signed(user_type)) if kind in _TYPED else None,
+            type_name(user_type) if kind in _TYPED else None,
             number,
             sizes[kind, user_type],
             live[kind, user_type],
@@ -107,24 +110,15 @@ def type_counts(loaded: LoadedJournal) -> list[TypeCount]:
     return sorted(counts, key=lambda row: (-row.bytes, row.kind, row.type or ""))
 
 
-def _signed(byte: int) -> int:
-    return byte - (1 << _BITS) if byte >> _BITS - 1 else byte
-
-
 def _live(loaded: LoadedJournal) -> Counter[tuple[int, int]]:
     """Return how many records of each kind and type count, those of prepared transactions among them."""
     live: Counter[tuple[int, int]] = Counter()
-    for rows in _live_rows(loaded):
+    for rows in loaded.live_rows():
         types, updates = loaded.columns.types.at(rows), loaded.columns.updates.at(rows)
         for update, kind in enumerate(_LIVE_KINDS):
             for user_type, number in Counter(types[updates == update].tolist()).items():
-                live[kind, user_type] += number
+                live[RecordKind.DELETE if user_type == _NO_TYPE else kind, user_type] += number
     return live
-
-
-def _live_rows(loaded: LoadedJournal) -> Iterator[Ints]:
-    for numbers in (loaded.rows, *(Numbers(branch.rows) for branch in loaded.prepared)):
-        yield from numbers.portions()
 
 
 def queue_counts(messages: JournalMessages) -> list[WaitingCount]:
@@ -140,24 +134,26 @@ def queue_counts(messages: JournalMessages) -> list[WaitingCount]:
     return sorted(rows, key=lambda row: (-row.bytes, row.queue))
 
 
-def oldest_file(loaded: LoadedJournal, messages: JournalMessages | None) -> OldestFile | None:
+def oldest_file(loaded: LoadedJournal, messages: JournalMessages) -> OldestFile | None:
     """Return the oldest file with live records, None if no file has any.
 
-    ``messages``: of the journal; None for one that has no messages. Records of a message, its references and
-    acknowledgements count for the queues that have not acknowledged it, records about pages for the queue they name.
+    ``messages`` are those of the journal. Records of a message, its references and acknowledgements count for the
+    queues that have not acknowledged it, records about pages for the queue that they name.
     """
     columns = loaded.columns
-    first = min((int(rows.min()) for rows in _live_rows(loaded) if len(rows)), default=None)
-    if first is None:
+    first = [int(rows.min()) for rows in loaded.live_rows() if len(rows)]
+    files = [*(np.searchsorted(columns.begins, first, "right") - 1), *(branch.file for branch in loaded.prepared)]
+    if not files:
         return None
-    number = int(np.searchsorted(columns.begins, first, "right")) - 1
+    number = int(min(files))
     end = columns.begins[number + 1] if number + 1 < len(columns.begins) else len(columns)
-    parts = [rows[(rows >= columns.begins[number]) & (rows < end)] for rows in _live_rows(loaded)]
-    queues_of = _queues_by_message(messages, columns.ids.at(np.concatenate(parts)))
-    groups: dict[tuple[int, tuple[int, ...]], list[int]] = {}
-    live = 0
+    parts = [rows[(rows >= columns.begins[number]) & (rows < end)] for rows in loaded.live_rows()]
+    queues_of = _queues_by_message(messages, columns.ids.at(np.concatenate([np.zeros(0, np.int64), *parts])))
+    groups: dict[tuple[str, tuple[int, ...]], list[int]] = {}
+    for branch in loaded.prepared:
+        if branch.file == number:
+            groups.setdefault((RecordKind.PREPARE.name, ()), []).append(branch.tx)
     for mine in parts:
-        live += len(mine)
         ids, types = columns.ids.at(mine), columns.types.at(mine)
         named = np.isin(types, _NAME_A_QUEUE) & (columns.sizes.at(mine) >= QUEUE)
         queue = np.zeros(len(mine), np.int64)
@@ -165,15 +161,15 @@ def oldest_file(loaded: LoadedJournal, messages: JournalMessages | None) -> Olde
         every = zip(types.tolist(), ids.tolist(), named.tolist(), queue.tolist(), strict=True)
         for user_type, record, is_named, queue_id in every:
             queues = (queue_id,) if is_named else queues_of.get(record, ())
-            groups.setdefault((user_type, queues), []).append(record)
-    holders = [Holder(type_name(kind), queues, len(ids), ids[0]) for (kind, queues), ids in groups.items()]
-    return OldestFile(columns.files[number], live, tuple(sorted(holders, key=lambda row: (-row.records, row.type))))
+            name = RecordKind.DELETE.name if user_type == _NO_TYPE else type_name(user_type)
+            groups.setdefault((name, queues), []).append(record)
+    holders = [Holder(name, queues, len(ids), ids[0]) for (name, queues), ids in groups.items()]
+    holders.sort(key=lambda row: (-row.records, row.type))
+    return OldestFile(columns.files[number], sum(row.records for row in holders), tuple(holders))
 
 
-def _queues_by_message(messages: JournalMessages | None, wanted: Ints) -> dict[int, tuple[int, ...]]:
+def _queues_by_message(messages: JournalMessages, wanted: Ints) -> dict[int, tuple[int, ...]]:
     """Return for each of the ``wanted`` message ids the queues that have not acknowledged the message."""
-    if messages is None:
-        return {}
     references = messages.references
     chosen = np.flatnonzero(np.isin(messages.ids, wanted))
     waiting = np.flatnonzero(~references.acked & np.isin(references.message, chosen))

@@ -17,6 +17,10 @@ from golden_cases import GoldenCase, cases
 from program import Answer, call, started
 from recorded_histories import HistoryCase, histories
 
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import JournalRecord, RecordKind
+from pagefmt.journal.writing import write_journal
+
 CASE = HistoryCase("2.56.0", "core")
 READING = (
     ("journal", "ls"),
@@ -259,6 +263,22 @@ def test_statistics_add_up_and_name_what_keeps_the_oldest_file(case: HistoryCase
         listed = json.loads(call("messages", "ls", folder, "--in", "journal", "--format", "json").out)["queues"]
         waiting = {row["id"]: row["journal"] + row["in_doubt"] for row in listed if row["journal"] or row["in_doubt"]}
         assert {row["id"]: row["references"] for row in statistics["queues"]} == waiting
+
+
+def test_a_prepared_transaction_keeps_its_file(tmp_path: Path) -> None:
+    """``journal ls`` counts its records, its deletes and the PREPARE as live, and so do statistics."""
+    records = [
+        JournalRecord(RecordKind.ADD_TX, 11, 3, RecordType.ADD_REF, (7).to_bytes(8, "big")),
+        JournalRecord(RecordKind.DELETE_TX, 12, 3),
+        JournalRecord(RecordKind.PREPARE, tx=3),
+    ]
+    write_journal(tmp_path, "activemq-data-{}.amq", records)
+    (row, *_) = files_of(call("journal", "ls", tmp_path, "--format", "json"))
+    statistics = json.loads(call("journal", "stats", tmp_path, "--format", "json").out)
+    live = {(line["kind"], line["type"]): line["live"] for line in statistics["records"]}
+    assert live == {("ADD", "ADD_REF"): 1, ("DELETE", None): 1, ("PREPARE", None): 1}
+    assert statistics["oldest"]["live"] == row["live_records"] == 3
+    assert {held["type"] for held in statistics["oldest"]["held_by"]} == {"ADD_REF", "DELETE", "PREPARE"}
 
 
 @pytest.mark.parametrize("case", histories(), ids=str)

@@ -45,7 +45,7 @@ def command(
         raise CallError("--follow never ends, and a JSON document does; take --format jsonl")
     place = located(directory, broker, alone=Alone.ALL)
     journals = list(listings(place))
-    files = [file for journal in journals for file in chosen.chosen(journal.files)]
+    files = chosen.chosen([file for journal in journals for file in journal.files])
     notes = [note for journal in journals for note in journal.notes if chosen.file in (None, note.file)]
     unread = [note for note in notes if note.kind in UNREAD]
     for note in unread:

@@ -39,7 +39,8 @@ def command(
     journals = [(journal, list(journal_overview(journal.loaded, live=live))) for journal in read_journals(place)]
     if not journals:
         raise CallError(f"{place.given}: no journal and no bindings; name the data directory or the instance")
-    sums = [JournalSums.of(journal, rows, freeable(journal)) for journal, rows in journals]
+    alone = place.kind.is_journal  # no compaction replaces journal files by themselves
+    sums = [JournalSums.of(journal, rows, None if alone else freeable(journal)) for journal, rows in journals]
     files = list(view.chosen(JournalFileContent.of(journal, row) for journal, rows in journals for row in rows))
     view.write(files, {"journals": sums})
     if view.as_text:

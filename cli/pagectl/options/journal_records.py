@@ -60,13 +60,12 @@ class JournalRecordOptions(OptionGroup):
         return record_type(self.kind)
 
     def chosen(self, files: Sequence[JournalFile]) -> list[JournalFile]:
-        """Return the files that are wanted, in load order, and note how many of them have no time in their names.
+        """Return the files that are wanted, in their order, and note how many of them have no time in their names.
 
         Raises ``CallError`` for a time or zone that cannot be read.
         """
-        named = [file for file in files if self.file in (None, file.name)]
         if self.since is None and self.until is None:
-            return named
+            return [file for file in files if self.file in (None, file.name)]
         from pagefmt.journal.retained import WITHIN, copy_times
 
         now = datetime.now(UTC)
@@ -76,8 +75,8 @@ class JournalRecordOptions(OptionGroup):
         for file in files:
             copied = times.get(file.name)
             ended = since is not None and copied is not None and copied + WITHIN <= since
-            begun_later = until is not None and before is not None and before > until
-            if file in named and not ended and not begun_later:
+            begun_later = copied is not None and until is not None and before is not None and before > until
+            if self.file in (None, file.name) and not ended and not begun_later:
                 wanted.append(file)
             before = copied or before
         for option, instant in (("--since", since), ("--until", until)):

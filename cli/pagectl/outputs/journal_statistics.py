@@ -34,11 +34,13 @@ MOST_HOLDERS = 10  # lines of text about the oldest file
 
 def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: tzinfo | None) -> JournalStatistics:
     """Return the statistics of all journals. ``zone``: of times in file names, None for that of this machine."""
+    from pagefmt.directory.bindings import Bindings
     from pagefmt.journal.held_messages import journal_messages
     from pagefmt.journal.statistics import oldest_file, queue_counts, type_counts
     from pagefmt.outstanding.loaded_journals import load_names
 
-    bindings = load_names(place).bindings
+    loaded = next((journal.loaded for journal in journals if journal.journal is Journal.BINDINGS), None)
+    bindings = load_names(place).bindings if loaded is None else Bindings(loaded)
     names = {} if bindings is None else {number: queue.name for number, queue in bindings.queues.items()}
 
     def name_of(queue: int) -> str:

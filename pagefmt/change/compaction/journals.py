@@ -155,13 +155,12 @@ class JournalsPlan:
 
 @dataclass(frozen=True, slots=True)
 class JournalFiles:
-    """One journal as it was loaded. ``alone``: its files by themselves, which no compaction replaces."""
+    """One journal as it was loaded."""
 
     root: str
     journal: Journal
     folder: Path
     loaded: LoadedJournal
-    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -181,7 +180,7 @@ def read_journals(place: DataLocation) -> list[JournalFiles]:
     """Return the journals that have files. Raise ``NotAJournal``."""
     roots = _roots_read(place)
     every = [
-        JournalFiles(root, journal, roots[root], load_journal(roots[root], journal), place.kind.is_journal)
+        JournalFiles(root, journal, roots[root], load_journal(roots[root], journal))
         for root, journal in JOURNALS
         if root in roots
     ]
@@ -202,8 +201,6 @@ def listings(place: DataLocation) -> Iterator[JournalListing]:
 
 def freeable(journal: JournalFiles) -> int | None:
     """Return the bytes that a compaction frees; None if it leaves the journal alone."""
-    if journal.alone:
-        return None
     try:
         plan = _plan(journal.root, journal.journal, journal.folder, journal.loaded)
     except CannotCompact:

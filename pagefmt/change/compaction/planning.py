@@ -29,7 +29,7 @@ from pagefmt.codec.pages.record import FRAME, Layout
 from pagefmt.codec.pages.stubs import STUB_SIZE
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.counters import counters, pending_pages
-from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.paging import EntryKind
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -94,7 +94,7 @@ def sure_state(place: DataLocation, *, locked: bool) -> PagingState:
     """
     if place.paging is None:
         raise CannotCompact(f"{place.given}: no paging directory; name the data directory or the instance")
-    if place.kind in (LocationKind.STORE, LocationKind.PAGE):
+    if place.kind.is_part:
         raise CannotCompact(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     state = load_place(place, locked=locked)
     _checked(state)

@@ -33,7 +33,7 @@ from pagefmt.codec.wire import Undecodable
 from pagefmt.directory.bindings import Bindings
 from pagefmt.directory.counters import recounts_at_start
 from pagefmt.directory.edition_evidence import INCREMENTS
-from pagefmt.directory.locate import DataLocation, LocationKind
+from pagefmt.directory.locate import DataLocation
 from pagefmt.directory.paging import EntryKind
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
@@ -179,7 +179,7 @@ def plan_conversion(
 
 def _state(place: DataLocation, edition: Edition, locked: bool) -> PagingState:
     """Return the state of journals and bindings. Raise ``CannotConvert`` if it is not known or cannot be converted."""
-    if place.kind in (LocationKind.STORE, LocationKind.PAGE):
+    if place.kind.is_part:
         raise CannotConvert(f"{place.given}: {place.kind.value}; name the whole data directory or the instance")
     if edition not in TARGETS:
         names = ", ".join(target.value for target in TARGETS)
