@@ -265,6 +265,14 @@ def test_statistics_add_up_and_name_what_keeps_the_oldest_file(case: HistoryCase
         assert {row["id"]: row["references"] for row in statistics["queues"]} == waiting
 
 
+def test_what_is_oldest_is_said_of_the_files_that_were_read(history: Path) -> None:
+    assert "the oldest file with live records is" in call("journal", "stats", history).out
+    min(history.iterdir()).write_bytes(b"short")
+    answer = call("journal", "stats", history)
+    assert answer.status == 1 and "not read" in answer.err
+    assert "the oldest file with live records of those that were read is" in answer.out
+
+
 def test_a_prepared_transaction_keeps_its_file(tmp_path: Path) -> None:
     """``journal ls`` counts its records, its deletes and the PREPARE as live, and so do statistics."""
     records = [

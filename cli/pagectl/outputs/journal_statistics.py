@@ -118,14 +118,15 @@ def print_statistics(statistics: JournalStatistics) -> None:
         say("")
         FILES.view(ListOptions()).show(statistics.files)
         say(f"times are those of the copies, from the names of the files, in {statistics.timezone}")
-    for row in statistics.files:
-        if row.records is None:
-            warning(f"{row.file}: not read; 'pagectl journal verify' says why")
+    unread = [row.file for row in statistics.files if row.records is None]
+    for file in unread:
+        warning(f"{file}: not read; 'pagectl journal verify' says why")
     oldest = statistics.oldest
     if oldest is None:
         return
     say("")
-    say(f"the oldest file with live records is {oldest.file}, kept by {count_text(oldest.live, 'record')}:")
+    among = " of those that were read" if unread else ""
+    say(f"the oldest file with live records{among} is {oldest.file}, kept by {count_text(oldest.live, 'record')}:")
     for held in oldest.held_by[:MOST_HOLDERS]:
         queues = f", of {some(held.queues)}" if held.queues else ""
         say(f"  {held.records} {held.type}, the first is of {held.first}{queues}")
