@@ -291,13 +291,13 @@ class JournalParts:
             strict=True,
         )
         return laid_out(
-            LooseRecord(body, tuple(ids[first:end]), tx, *_large_type(kind, body))
+            LooseRecord(body, tuple(ids[first:end]), tx, *large_type(kind, body))
             for kind, body, tx, (first, end) in records
         )
 
 
-def _large_type(user_type: int, body: bytes) -> tuple[int, bool]:
-    """Large type, and whether the size stands in front of the message."""
+def large_type(user_type: int, body: bytes) -> tuple[int, bool]:
+    """Return the large type of a message as pages have it, and whether its size stands in front of it."""
     if user_type == RecordType.ADD_LARGE_MESSAGE:
         return CORE_LARGE[0], True
     if user_type == RecordType.ADD_MESSAGE:

@@ -13,6 +13,7 @@ import pytest
 from command_table import Command, commands
 from pagectl.app import root
 from program import ROOT, call
+from recorded_histories import HistoryCase
 
 BROKER = "/var/lib/broker"
 # not carried out: what they wait for, or need
@@ -42,6 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(["sh", str(ROOT / "examples" / "unpack.sh"), str(where)], check=True)
     for name in ("broker.xml", "new.xml"):
         (where / name).write_bytes((where / "news" / "etc" / "broker.xml").read_bytes())
+    shutil.copytree(HistoryCase("2.56.0", "core").root() / "history", where / "news" / "history")
     log = ROOT / "tests" / "recorded" / "replays" / "traffic-logs" / "audit-message.log.gz"
     (where / "audit.log").write_bytes(gzip.decompress(log.read_bytes()))
     call("replay", "generate", "steady", "--messages", "200", "--to", where / "friday.jsonl")

@@ -1,0 +1,117 @@
+"""Messages that brokers copied within one transaction with the acknowledgement of the original.
+
+A broker that expires, moves or gives up a message sends a copy, with the id of the original in its properties, and
+acknowledges the original in the same transaction (docs/spec/history.md 6.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.arrays import Ints, Mask
+from pagefmt.codec.messages.amqp_message import AmqpMessageBase
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.codec.messages.values import TypedValue, ValueKind, java_long
+from pagefmt.codec.pages.page_in_memory import LooseRecord, laid_out
+from pagefmt.codec.pages.record import PageRecord
+from pagefmt.codec.wire import Undecodable
+from pagefmt.history.messages import HistoryMessages
+from pagefmt.history.records import PREPARED
+from pagefmt.outstanding.journal_parts import large_type
+from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
+
+# names of properties without their prefixes, and of AMQP annotations with hyphens
+_ORIGINAL: Final = "ORIG_MESSAGE_ID"
+_QUEUE: Final = "ORIG_QUEUE"
+_EXPIRY: Final = "ACTUAL_EXPIRY"
+_PREFIXES: Final = ("_AMQ_", "_HQ_")
+_ANNOTATION: Final = "x-opt-"
+_AT_ONCE: Final = 256  # messages decoded together
+
+
+class Origin(NamedTuple):
+    """What a copy says of its original: its id and queue, and when it expired (ms). None: it says nothing of that."""
+
+    message: int
+    queue: str | None
+    expired: int | None
+
+
+class Copies(NamedTuple):
+    """Copies of messages. ``reference``: the index of the acknowledged reference; ``copy``: the number of the message."""
+
+    reference: Ints
+    copy: Ints
+    is_expired: Mask
+
+
+def origin_of(message: Message) -> Origin | None:
+    """Return the original of a message, None if it is no copy, or cannot be decoded."""
+    with suppress(Undecodable):
+        facts = dict(_facts(message))
+        original = java_long(facts[_ORIGINAL]) if _ORIGINAL in facts else None
+        if original is not None:
+            queue = facts.get(_QUEUE)
+            expired = java_long(facts[_EXPIRY]) if _EXPIRY in facts else None
+            return Origin(original, None if queue is None else str(queue.value), expired)
+    return None
+
+
+def _facts(message: Message) -> Iterator[tuple[str, TypedValue]]:
+    """Yield what brokers note on a copy, by the names without prefixes."""
+    if isinstance(message, AmqpMessageBase):
+        section = message.scanned().message_annotations
+        if section is not None and section.kind is ValueKind.MAP:
+            for key, value in section.value:
+                name = str(key.value)
+                if name.startswith(_ANNOTATION):
+                    yield name.removeprefix(_ANNOTATION).replace("-", "_"), value
+        return
+    for name, value in message.properties().items():
+        for prefix in _PREFIXES:
+            if name.startswith(prefix):
+                yield name.removeprefix(prefix), value
+
+
+def decoded_messages(messages: HistoryMessages, numbers: Ints) -> Iterator[tuple[int, Message]]:
+    """Yield the messages of these numbers that a file has and that are understood, each with its number."""
+    columns = messages.records.columns
+    numbers = numbers[messages.row[numbers] >= 0]
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        rows = messages.row[some].tolist()
+        page = laid_out(
+            LooseRecord(body, (), -1, *large_type(columns.types[row], body))
+            for row, body in zip(rows, columns.bodies(rows), strict=True)
+        )
+        for selected in select_messages(page, None, MessageFilter()):
+            if isinstance(selected, SelectedMessage) and isinstance(selected.record, PageRecord):
+                yield int(some[selected.number]), selected.record.message
+
+
+def find_copies(messages: HistoryMessages) -> Copies:
+    """Return the copies that were sent in the transaction that acknowledged their original.
+
+    Only messages of transactions that acknowledge something are read.
+    """
+    acked = np.flatnonzero((messages.acked < PREPARED) & (messages.ack >= 0))
+    candidates = np.flatnonzero(np.isin(messages.sent, np.unique(messages.acked[acked])))
+    origins = {n: origin for n, message in decoded_messages(messages, candidates) if (origin := origin_of(message))}
+    wanted = np.array([origin.message for origin in origins.values()], np.int64)
+    at = np.searchsorted(messages.ids, wanted).clip(max=max(len(messages.ids) - 1, 0))
+    originals = np.unique(at[messages.ids[at] == wanted]) if len(wanted) else at
+    before = {n: origin.expired for n, message in decoded_messages(messages, originals) if (origin := origin_of(message))}
+    reference, copy, is_expired = [], [], []
+    for (number, origin), original in zip(origins.items(), at.tolist(), strict=True):
+        if messages.ids[original] != origin.message:
+            continue
+        for index in range(int(messages.begins[original]), int(messages.begins[original + 1])):
+            if messages.acked[index] == messages.sent[number]:
+                reference.append(index)
+                copy.append(number)
+                is_expired.append(origin.expired is not None and before.get(original) != origin.expired)
+    return Copies(np.array(reference, np.int64), np.array(copy, np.int64), np.array(is_expired, bool))

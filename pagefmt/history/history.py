@@ -1,0 +1,118 @@
+"""A broker's history as a whole: its files, its queues, and what became of each message (docs/spec/history.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from pathlib import Path
+
+import numpy as np
+
+from pagefmt.arrays import Ints
+from pagefmt.codec.pages.frames import Damage
+from pagefmt.codec.pages.page import open_page
+from pagefmt.codec.pages.page_file import PageFile
+from pagefmt.directory.locate import DataLocation, stores
+from pagefmt.directory.paging import Store
+from pagefmt.history.copies import Copies, find_copies
+from pagefmt.history.files import HistoryListing, list_history
+from pagefmt.history.messages import ACKNOWLEDGED, EXPIRED, MOVED, OUTCOMES, REMOVED, HistoryMessages, history_messages
+from pagefmt.history.paged import DiskPage, Surroundings
+from pagefmt.history.queues import PastQueues, past_queues
+from pagefmt.history.records import HistoryRecords, read_records
+
+_ACKNOWLEDGED = OUTCOMES.index(ACKNOWLEDGED)
+
+
+@dataclass(frozen=True)
+class History:
+    """The messages of a history, the queues that its broker had, and which messages are copies of others."""
+
+    messages: HistoryMessages
+    queues: PastQueues
+    copies: Copies
+
+    @property
+    def records(self) -> HistoryRecords:
+        """Return the records."""
+        return self.messages.records
+
+
+def load_history(
+    place: DataLocation,
+    retention: Path | None,
+    zone: tzinfo | None = None,
+    page_size: Callable[[str], int | None] = lambda _address: None,
+    advance: Callable[[int], None] = lambda _bytes: None,
+) -> History:
+    """Load the history of a place: a retention folder, the journal and its attic, the pages, the bindings.
+
+    Args:
+        place: The broker's directories; of journal files by themselves only those.
+        retention: The retention folder; None: there is none.
+        zone: Of the broker, which named the files of the retention folder; None: that of this machine.
+        page_size: Returns page-size-bytes of an address, None if not known.
+        advance: Takes the bytes of each file that was read.
+
+    Raises:
+        NotAJournal: A folder cannot be listed.
+        NotPermitted: This user may not read a folder.
+    """
+    listing = list_history(retention, place.journal, zone)
+    records = read_records(listing, advance)
+    queues = past_queues(place.bindings)
+    disk = None if place.paging is None else _disk_pages(stores(place))
+    around = Surroundings(queues.addresses, disk, page_size)
+    messages = history_messages(records, around, from_start=_from_start(listing))
+    copies = find_copies(messages)
+    return History(_with_causes(messages, queues, copies), queues, copies)
+
+
+def _from_start(listing: HistoryListing) -> bool:
+    """Return whether the first files that the broker wrote are there, so that no record before them is missing."""
+    ids = [file.header.file_id for file in listing.files]
+    retained = [file.header.file_id for file in listing.files if file.name in listing.copied]
+    return 1 in retained if retained else ids == list(range(1, len(ids) + 1))
+
+
+def _with_causes(messages: HistoryMessages, queues: PastQueues, copies: Copies) -> HistoryMessages:
+    """Add to the outcomes what copies and deleted queues tell."""
+    outcome = messages.outcome.copy()
+    outcome[copies.reference] = np.where(copies.is_expired, EXPIRED, MOVED)
+    for queue, tx in queues.deleted.items():
+        mine = np.flatnonzero((messages.queue == queue) & (outcome == _ACKNOWLEDGED) & (messages.ack >= 0))
+        rows = messages.ack[mine]
+        transactions = messages.records.transactions.at(rows)
+        # without a transaction the id of the record tells, unless it is that of the message
+        own = np.where(messages.paged[mine] >= 0, messages.records.columns.ids.at(rows), 0)
+        outcome[mine[np.where(transactions > 0, transactions, own) > tx]] = REMOVED
+    return replace(messages, outcome=outcome)
+
+
+def _disk_pages(every: Iterable[Store]) -> dict[str, list[DiskPage]]:
+    """Return the pages of all stores with an address. Records after damage are not known."""
+    pages: dict[str, list[DiskPage]] = {}
+    for store in every:
+        if store.address is not None:
+            pages.setdefault(store.address, []).extend(map(_disk_page, store.pages))
+    return pages
+
+
+def _disk_page(page: PageFile) -> DiskPage:
+    ids: list[int] = []
+    transactions: list[int] = []
+    queues: list[int] = []
+    begins = [0]
+    with open_page(page) as opened:
+        for route in opened.handed_out(0, 0):
+            if not isinstance(route, Damage):
+                transactions.append(route[3])
+                ids.append(route[5])
+                queues += route[6]
+                begins.append(len(queues))
+    return DiskPage(page.number, *(_column(values) for values in (ids, transactions, begins, queues)))
+
+
+def _column(values: list[int]) -> Ints:
+    return np.array(values, np.int64)

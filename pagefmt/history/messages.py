@@ -1,0 +1,337 @@
+"""Every message of a history, once, and what became of it in each of its queues (docs/spec/history.md 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from pagefmt.arrays import Ints, Mask
+from pagefmt.history.paged import PagedMessages, Surroundings, paged_messages
+from pagefmt.history.positions import UNPLACED
+from pagefmt.history.records import BEFORE, NEVER, PREPARED, HistoryRecords
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, QueueReferences
+from pagefmt.journal.record_types import MESSAGES, RecordType
+
+_QUEUE_ID: Final = 8  # bytes
+_QUEUE: Final = np.dtype([("queue", ">i8")])
+_COUNT: Final = np.dtype([("queue", ">i8"), ("value", ">i4")])
+_TIME: Final = np.dtype([("queue", ">i8"), ("value", ">i8")])
+_NO_ROW: Final = -1
+
+
+class PastState(StrEnum):
+    """What became of a message in a queue."""
+
+    WAITING = "waiting"
+    ACKNOWLEDGED = "acknowledged"
+    EXPIRED = "expired"
+    MOVED = "moved"
+    REMOVED = "removed"
+    ROLLED_BACK = "rolled-back"
+    UNKNOWN = "unknown"
+
+
+class Outcome(NamedTuple):
+    """A state, and what is known of how it came about (None: nothing else)."""
+
+    state: PastState
+    why: str | None = None
+
+
+WAITING: Final = Outcome(PastState.WAITING)
+ACKNOWLEDGED: Final = Outcome(PastState.ACKNOWLEDGED)
+OUTCOMES: Final = (
+    WAITING,
+    ACKNOWLEDGED,
+    Outcome(PastState.EXPIRED),
+    Outcome(PastState.MOVED),
+    Outcome(PastState.REMOVED, "acknowledged when its queue was deleted"),
+    Outcome(PastState.ROLLED_BACK),
+    Outcome(PastState.UNKNOWN, "its page is gone, and it is not known which acknowledgement was its own"),
+    Outcome(PastState.WAITING, "sent in a prepared transaction, which is neither committed nor rolled back"),
+    Outcome(PastState.WAITING, "acknowledged in a prepared transaction, which is neither committed nor rolled back"),
+    Outcome(
+        PastState.ACKNOWLEDGED,
+        "outside of a transaction: replaced (last value, ring), forwarded by a bridge, or dropped after its last attempt",
+    ),
+)  # fmt: skip
+(
+    _WAITING, _ACKNOWLEDGED, EXPIRED, MOVED, REMOVED, _ROLLED_BACK, _UNKNOWN, _SENT_IN_DOUBT, _ACKNOWLEDGED_IN_DOUBT,
+    _OUTSIDE,
+) = range(len(OUTCOMES))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class HistoryMessages:
+    """The messages of a history by their ids.
+
+    ``row``: of the record that has the message; -1: none has, and it lies in a page on the disk. ``sent``: the position
+    at which the send took effect: ``BEFORE`` all records, ``PREPARED``, or ``NEVER``. ``begins``: message k has the
+    references from ``begins[k]`` up to ``begins[k + 1]``; of each the columns ``queue``, ``acked`` (the position of the
+    acknowledgement, ``NEVER`` without one), ``ack`` (its row, -1 without one), ``paged`` (the index in ``pages``, -1 in
+    the journal), ``delivered``, ``scheduled`` (ms), and ``outcome``, the index in ``OUTCOMES``.
+
+    ``unmatched``: acknowledgements of messages that no file of the history has, or that cannot be told.
+    """
+
+    records: HistoryRecords
+    pages: PagedMessages
+    ids: Ints
+    row: Ints
+    sent: Ints
+    begins: Ints
+    queue: Ints
+    acked: Ints
+    ack: Ints
+    paged: Ints
+    delivered: Ints
+    scheduled: Ints
+    outcome: Ints
+    unmatched: UnmatchedAcks
+
+    @property
+    def owner(self) -> Ints:
+        """Return for each reference the number of its message."""
+        return np.repeat(np.arange(len(self.ids)), np.diff(self.begins))
+
+    def as_held(self) -> JournalMessages:
+        """Return those that a file has in the form of the messages of a journal, in the order in which they were sent."""
+        chosen = np.flatnonzero(self.row != _NO_ROW)
+        chosen = chosen[np.argsort(self.records.positions(self.row[chosen]), kind="stable")]
+        counts = np.diff(self.begins)[chosen]
+        begins = np.append(0, np.cumsum(counts))
+        which = np.repeat(self.begins[chosen] - begins[:-1], counts) + np.arange(begins[-1])
+        outcome = self.outcome[which]
+        held = (outcome == _SENT_IN_DOUBT) | (outcome == _ACKNOWLEDGED_IN_DOUBT)
+        references = QueueReferences(
+            np.repeat(np.arange(len(chosen)), counts),
+            self.queue[which],
+            ~np.isin(outcome, (_WAITING, _SENT_IN_DOUBT, _ACKNOWLEDGED_IN_DOUBT)),
+            held,
+            self.delivered[which],
+            self.scheduled[which],
+        )
+        tx = np.full(len(chosen), NO_TRANSACTION)
+        arrived = np.arange(len(which))
+        rows, ids = self.row[chosen], self.ids[chosen]
+        return JournalMessages(self.records.columns, rows, ids, tx, begins, references, arrived, ())
+
+
+class UnmatchedAcks(NamedTuple):
+    """Acknowledgements whose message is not known: queue, and the position at which each took effect."""
+
+    queue: Ints
+    at: Ints
+
+
+class _References(NamedTuple):
+    """References as they were found. ``paged``: index of the paged message, -1 in the journal."""
+
+    message: Ints
+    queue: Ints
+    acked: Ints
+    ack: Ints
+    paged: Ints
+
+
+class _JournalAcks(NamedTuple):
+    """Acknowledgements of references in the journal, the first of each that took effect."""
+
+    row: Ints
+    id: Ints
+    queue: Ints
+    at: Ints
+
+
+def history_messages(records: HistoryRecords, around: Surroundings, *, from_start: bool) -> HistoryMessages:
+    """Return the messages of a history with their states. ``from_start``: no record before the first one is missing."""
+    pages = paged_messages(records, around, from_start=from_start)
+    rows = _message_rows(records)
+    journal_ids = records.columns.ids.at(rows)
+    ids = np.unique(np.concatenate([journal_ids, pages.id]))
+    in_journal, of_page = np.searchsorted(ids, journal_ids), np.searchsorted(ids, pages.id)
+    row, sent = np.full(len(ids), _NO_ROW), np.full(len(ids), NEVER)
+    # The first event of a message counts: those at the end are written first.
+    for n in (np.flatnonzero(pages.row != _NO_ROW)[::-1],):
+        row[of_page[n]] = pages.row[n]
+    np.minimum.at(sent, of_page, pages.sent)
+    row[in_journal] = rows
+    effects = records.effects(rows)
+    copies = records.is_copy(rows) & (records.transactions.at(rows) == 0)
+    np.minimum.at(sent, in_journal, np.where(copies, BEFORE, effects))
+    acks = _journal_acks(records)
+    found = _joined(_in_journal(records, ids, sent, acks), _in_pages(pages, of_page))
+    begins = np.searchsorted(found.message, np.arange(len(ids) + 1))
+    latest = _Latest(records, ids, found)
+    outcome = _outcomes(records, pages, sent, found)
+    return HistoryMessages(
+        records,
+        pages,
+        ids,
+        row,
+        sent,
+        begins,
+        found.queue,
+        found.acked,
+        found.ack,
+        found.paged,
+        latest.of(RecordType.UPDATE_DELIVERY_COUNT, _COUNT),
+        latest.of(RecordType.SET_SCHEDULED_DELIVERY_TIME, _TIME),
+        outcome,
+        _unmatched(ids, acks, pages, found),
+    )
+
+
+def _message_rows(records: HistoryRecords) -> Ints:
+    """Return the row of each message in the journal: of several the first that is no copy of a compaction."""
+    rows = records.rows_of(*MESSAGES)
+    rows = rows[~records.is_event(rows)]
+    ids = records.columns.ids.at(rows)
+    order = np.lexsort((records.is_copy(rows), ids))
+    ids = ids[order]
+    return rows[order[np.append(True, ids[1:] != ids[:-1])[: len(ids)]]]
+
+
+def _references_of(records: HistoryRecords, kind: RecordType, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
+    """Return the rows of a type in the journal that are long enough, in their order, and the queue of each."""
+    rows = records.rows_of(kind)
+    rows = rows[~records.is_event(rows) & (records.columns.sizes.at(rows) >= layout.itemsize)]
+    return rows, records.columns.beginnings(rows, layout.itemsize).view(layout)["queue"].astype(np.int64)
+
+
+def _journal_acks(records: HistoryRecords) -> _JournalAcks:
+    rows, queue = _references_of(records, RecordType.ACKNOWLEDGE_REF, _QUEUE)
+    ids, at = records.columns.ids.at(rows), records.effects(rows)
+    order = np.lexsort((at, records.is_copy(rows), queue, ids))
+    order = order[at[order] != NEVER]
+    keys = np.stack([ids[order], queue[order]])
+    order = order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]]
+    return _JournalAcks(rows[order], ids[order], queue[order], at[order])
+
+
+def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints, acks: _JournalAcks) -> _References:
+    rows, queue = _references_of(records, RecordType.ADD_REF, _QUEUE)
+    wanted = records.columns.ids.at(rows)
+    message = np.searchsorted(ids, wanted).clip(max=max(len(ids) - 1, 0))
+    good = ids[message] == wanted if len(ids) else np.zeros(len(wanted), bool)
+    # a reference that was rolled back belongs to a message that was rolled back, too
+    good &= (records.effects(rows) != NEVER) | (sent[message] == NEVER if len(ids) else False)
+    rows, queue, message = rows[good], queue[good], message[good]
+    order = np.lexsort((np.arange(len(rows)), queue, message))
+    keys = np.stack([message[order], queue[order]])
+    order = np.sort(order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]])
+    message, queue = message[order], queue[order]
+    which = _pairs_among(ids[message] if len(ids) else message, queue, acks.id, acks.queue)
+    known = which >= 0
+    acked, ack = np.full(len(message), NEVER), np.full(len(message), _NO_ROW)
+    acked[known], ack[known] = acks.at[which[known]], acks.row[which[known]]
+    return _References(message, queue, acked, ack, np.full(len(message), -1))
+
+
+def _in_pages(pages: PagedMessages, message_of_page: Ints) -> _References:
+    owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
+    known = pages.ack >= 0
+    acked, ack = np.full(len(owner), NEVER), np.full(len(owner), _NO_ROW)
+    acked[known], ack[known] = pages.acks.at[pages.ack[known]], pages.acks.row[pages.ack[known]]
+    return _References(message_of_page[owner], pages.queue, acked, ack, owner)
+
+
+def _joined(journal: _References, pages: _References) -> _References:
+    """Return both by message, with each pair of message and queue once."""
+    columns = [np.concatenate(both) for both in zip(journal, pages, strict=True)]
+    order = np.lexsort((np.arange(len(columns[0])), columns[0]))
+    message, queue = columns[0][order], columns[1][order]
+    once = np.lexsort((np.arange(len(order)), queue, message))
+    keys = np.stack([message[once], queue[once]])
+    once = np.sort(once[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(once)]])
+    return _References(*(column[order[once]] for column in columns))
+
+
+def _pairs_among(ids: Ints, queues: Ints, known_ids: Ints, known_queues: Ints) -> Ints:
+    """Return the index of each pair of id and queue among the known ones, which are ascending; -1 for others."""
+    if not len(known_ids):
+        return np.full(len(ids), -1)
+    distinct_queues = np.unique(known_queues)
+    distinct_ids = np.unique(known_ids)
+    keys = np.searchsorted(distinct_ids, known_ids) * len(distinct_queues) + np.searchsorted(
+        distinct_queues, known_queues
+    )
+    of_id = np.searchsorted(distinct_ids, ids).clip(max=len(distinct_ids) - 1)
+    of_queue = np.searchsorted(distinct_queues, queues).clip(max=len(distinct_queues) - 1)
+    good = (distinct_ids[of_id] == ids) & (distinct_queues[of_queue] == queues)
+    wanted = of_id * len(distinct_queues) + of_queue
+    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return np.where(good & (keys[at] == wanted), at, -1)
+
+
+def _unmatched(ids: Ints, acks: _JournalAcks, pages: PagedMessages, found: _References) -> UnmatchedAcks:
+    mine = found.paged < 0
+    keys = (ids[found.message[mine]], found.queue[mine]) if len(ids) else (found.message[mine], found.queue[mine])
+    order = np.lexsort(keys[::-1])
+    lost = _pairs_among(acks.id, acks.queue, keys[0][order], keys[1][order]) < 0
+    of_pages = pages.acks.message < 0
+    return UnmatchedAcks(
+        np.concatenate([acks.queue[lost], pages.acks.queue[of_pages]]),
+        np.concatenate([acks.at[lost], pages.acks.at[of_pages]]),
+    )
+
+
+class _Latest:
+    """What the last record of a type says about each reference."""
+
+    def __init__(self, records: HistoryRecords, ids: Ints, found: _References) -> None:
+        self.records = records
+        keys = (ids[found.message] if len(ids) else found.message, found.queue)
+        self.order = np.lexsort(keys[::-1])
+        self.ids, self.queues = keys[0][self.order], keys[1][self.order]
+
+    def of(self, kind: RecordType, layout: np.dtype[np.void]) -> Ints:
+        """Return the value by reference, 0 without a record."""
+        latest = np.zeros(len(self.order), np.int64)
+        rows, queue = _references_of(self.records, kind, layout)
+        good = self.records.effects(rows) < PREPARED
+        rows, queue = rows[good], queue[good]
+        at = _pairs_among(self.records.columns.ids.at(rows), queue, self.ids, self.queues)
+        values = self.records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
+        known = at >= 0
+        latest[self.order[at[known]]] = values[known]
+        return latest
+
+
+def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, found: _References) -> Ints:
+    """Return the outcome of each reference as far as records tell it, without a look into messages."""
+    paged, at = found.paged, sent[found.message] if len(sent) else found.message
+    in_page = paged >= 0
+    outcome = np.full(len(paged), _WAITING)
+    acked = found.acked < PREPARED
+    outside = np.zeros(len(paged), bool)
+    with_row = np.flatnonzero(found.ack >= 0)
+    outside[with_row] = records.transactions.at(found.ack[with_row]) == 0
+    if in_page.any():
+        own_sent = np.where(in_page, pages.sent[paged], at)
+        unplaced = in_page & (pages.page[paged] == UNPLACED) & pages.is_gone[paged]
+        done = np.zeros(len(paged), bool)
+        done[in_page] = _done_by_reference(pages, found, in_page)
+        outcome[in_page & pages.is_gone[paged] & ~acked] = _ACKNOWLEDGED
+        outcome[unplaced & ~acked & ~pages.is_proved[paged]] = _UNKNOWN
+        outcome[done & ~acked] = REMOVED
+    else:
+        own_sent = at
+    outcome[acked] = _ACKNOWLEDGED
+    outcome[acked & outside & ~in_page] = _OUTSIDE
+    outcome[found.acked == PREPARED] = _ACKNOWLEDGED_IN_DOUBT
+    outcome[(own_sent == PREPARED) & ~acked] = _SENT_IN_DOUBT
+    outcome[(own_sent == NEVER) & ~acked] = _ROLLED_BACK
+    return outcome
+
+
+def _done_by_reference(pages: PagedMessages, found: _References, in_page: Mask) -> Mask:
+    """Return for each reference in a page whether the queue is done with that page."""
+    owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
+    order = np.lexsort((pages.queue, owner))
+    which = _pairs_among(found.paged[in_page], found.queue[in_page], owner[order], pages.queue[order])
+    done: Mask = pages.is_done[order[which]]
+    return done

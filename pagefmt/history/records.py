@@ -1,0 +1,235 @@
+"""All records of a history about messages, in columns, with what became of their transactions (docs/spec/history.md 2).
+
+A broker that starts looks for what survives; here everything that was written counts, in the order in which it was
+written, as long as it took effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from pagefmt.arrays import Ints, Mask
+from pagefmt.history.files import HistoryListing, TimeBracket, WrittenFile, brackets, written_order
+from pagefmt.journal.columns import JournalColumns
+from pagefmt.journal.damage import JournalDamage, damage_of
+from pagefmt.journal.fast_scan import JournalFrames
+from pagefmt.journal.files import FileNote, JournalFile, not_read
+from pagefmt.journal.numbers import Numbers
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.records import RecordKind
+from pagefmt.journal.scan import TornRecords
+from pagefmt.journal.windows import frames_in_windows
+from pagefmt.storage.files import FileStretches, NotReadable
+
+# positions of effects that no record has
+NEVER: Final = 1 << 62  # rolled back, or its transaction has no end
+PREPARED: Final = NEVER - 1  # its transaction is prepared, and waits for its end
+BEFORE: Final = -1  # before the first file: a compaction copied what was written earlier
+_ABOUT_MESSAGES: Final = (
+    RecordType.ADD_LARGE_MESSAGE,
+    RecordType.ADD_MESSAGE,
+    RecordType.ADD_MESSAGE_PROTOCOL,
+    RecordType.ADD_REF,
+    RecordType.ACKNOWLEDGE_REF,
+    RecordType.UPDATE_DELIVERY_COUNT,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME,
+    RecordType.PAGE_TRANSACTION,
+    RecordType.ACKNOWLEDGE_CURSOR,
+    RecordType.PAGE_CURSOR_COMPLETE,
+    RecordType.ADD_MESSAGE_BODY,
+)
+_IN_TRANSACTION: Final = (RecordKind.ADD_TX, RecordKind.UPDATE_TX)
+_ENDS: Final = (RecordKind.PREPARE, RecordKind.COMMIT, RecordKind.ROLLBACK)
+_WITH_TYPE: Final = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.EVENT, *_IN_TRANSACTION)
+_WITH_ID: Final = (RecordKind.ADD, RecordKind.EVENT, RecordKind.ADD_TX)
+
+
+@dataclass(frozen=True)
+class HistoryRecords:
+    """Records about messages as rows, in the order of the files' ids; ``order`` has the files as they were written.
+
+    ``kinds``: of ``RecordKind``; ``transactions``: 0 for records outside of one. ``brackets``: of each file, in the
+    order of ``columns.files``. ``ends``: positions behind the last record of each file of ``order``.
+    """
+
+    columns: JournalColumns
+    kinds: Numbers
+    transactions: Numbers
+    order: tuple[int, ...]
+    brackets: tuple[TimeBracket, ...]
+    ends: tuple[int, ...]
+    torn: tuple[tuple[JournalFile, TornRecords], ...]
+    notes: tuple[FileNote, ...]
+    is_live: bool
+    _shifts: Ints
+
+    @property
+    def damage(self) -> JournalDamage | None:
+        """Return what cannot be read, or None."""
+        return damage_of(self.torn, self.notes)
+
+    def file_numbers(self, rows: Ints) -> Ints:
+        """Return for each row the index of its file in ``columns.files``."""
+        return np.searchsorted(self.columns.begins, rows, "right") - 1
+
+    def positions(self, rows: Ints) -> Ints:
+        """Return the positions of rows among all records, in the order in which these were written."""
+        return rows + self._shifts[self.file_numbers(rows)] if len(rows) else rows.astype(np.int64)
+
+    def rows_of(self, *user_types: int) -> Ints:
+        """Return the rows with records of these types, in the order in which they were written."""
+        some = [np.zeros(0, np.int64)]
+        start = 0
+        for types in self.columns.types.portions():
+            some.append(np.flatnonzero(np.isin(types, user_types)) + start)
+            start += len(types)
+        rows = np.concatenate(some)
+        return rows[np.argsort(self.positions(rows), kind="stable")]
+
+    def effects(self, rows: Ints) -> Ints:
+        """Return the positions at which rows took effect, that of the commit for a row of a transaction.
+
+        ``NEVER`` if that was rolled back or has no end, ``PREPARED`` if it waits for its end.
+        """
+        at = self.positions(rows)
+        inside = np.flatnonzero(np.isin(self.kinds.at(rows), _IN_TRANSACTION))
+        if len(inside):
+            at[inside] = self._ends_after(self.transactions.at(rows[inside]), at[inside])
+        return at
+
+    def _ends_after(self, transactions: Ints, at: Ints) -> Ints:
+        """Return where transactions took effect whose records are at these positions.
+
+        The first end behind a record counts: a broker may use the id of a transaction again after a restart.
+        """
+        transaction, end, effect = self._transaction_ends
+        if not len(transaction):
+            return np.full(len(transactions), NEVER)
+        span = self.ends[-1] + 1
+        distinct_ids = np.unique(transaction)
+        which = np.searchsorted(distinct_ids, transactions).clip(max=len(distinct_ids) - 1)
+        first = np.searchsorted(np.searchsorted(distinct_ids, transaction) * span + end, which * span + at)
+        first = first.clip(max=len(transaction) - 1)
+        known = (transaction[first] == transactions) & (end[first] > at)
+        return np.where(known, effect[first], NEVER)
+
+    @cached_property
+    def _transaction_ends(self) -> tuple[Ints, Ints, Ints]:
+        """Return the ends of transactions by id and position: id, position, and where the transaction took effect.
+
+        A PREPARE is an end if no other one follows.
+        """
+        rows = self._rows_of_kinds(_ENDS)
+        kinds, transactions, at = self.kinds.at(rows), self.transactions.at(rows), self.positions(rows)
+        order = np.lexsort((at, transactions))
+        kinds, transactions, at = kinds[order], transactions[order], at[order]
+        ended = np.append(transactions[1:] == transactions[:-1], False)[: len(order)]
+        kept = (kinds != RecordKind.PREPARE) | ~ended
+        effect = np.where(kinds == RecordKind.COMMIT, at, np.where(kinds == RecordKind.PREPARE, PREPARED, NEVER))
+        return transactions[kept], at[kept], effect[kept]
+
+    def _rows_of_kinds(self, kinds: Sequence[int]) -> Ints:
+        some = [np.zeros(0, np.int64)]
+        start = 0
+        for portion in self.kinds.portions():
+            some.append(np.flatnonzero(np.isin(portion, kinds)) + start)
+            start += len(portion)
+        return np.concatenate(some)
+
+    def is_event(self, rows: Ints) -> Mask:
+        """Return which rows are events, which a broker writes for paged messages and for pieces of large bodies."""
+        events: Mask = self.kinds.at(rows) == RecordKind.EVENT
+        return events
+
+    def is_copy(self, rows: Ints) -> Mask:
+        """Return which rows were written by a compaction, as copies of earlier records."""
+        copies: Mask = self.columns.compacts.at(rows) > 0
+        return copies
+
+
+def read_records(listing: HistoryListing, advance: Callable[[int], None] = lambda _bytes: None) -> HistoryRecords:
+    """Read all files of a history. Memory: one window of a file, and some twenty bytes for each record about messages.
+
+    Files that cannot be read become notes. ``advance`` is called with the bytes of each file that was read.
+    """
+    reading = _Reading(JournalColumns(listing.files))
+    torn, notes = [], list(listing.notes)
+    for file in listing.files:
+        torn_records = TornRecords()
+        try:
+            reading.file(file, torn_records)
+            torn.append((file, torn_records))
+        except NotReadable as err:
+            notes.append(not_read(file.name, err, file.size))
+        advance(file.size)
+    return reading.finish(listing, torn, notes)
+
+
+class _Reading:
+    """The state of reading between two windows."""
+
+    def __init__(self, columns: JournalColumns) -> None:
+        self.columns = columns
+        self.kinds = Numbers()
+        self.transactions = Numbers()
+        self.written: list[WrittenFile] = []
+
+    def file(self, file: JournalFile, torn: TornRecords) -> None:
+        self.columns.begin()
+        self.written.append(WrittenFile(file.header.file_id, is_compacted=False, newest=None))
+        with FileStretches(file.path) as content:
+            for frames in frames_in_windows(content, file.header, torn):
+                self.take(frames)
+
+    def take(self, frames: JournalFrames) -> None:
+        """Add the records of a window that are about messages."""
+        self._note(frames)
+        about = np.isin(frames.kind, _WITH_TYPE) & np.isin(frames.user_type, _ABOUT_MESSAGES)
+        rows = np.flatnonzero(about | np.isin(frames.kind, _ENDS))
+        if len(rows):
+            self.columns.extend(frames, rows)
+            self.kinds.extend(frames.kind[rows].astype(np.int64))
+            self.transactions.extend(frames.tx[rows].astype(np.int64))
+
+    def _note(self, frames: JournalFrames) -> None:
+        """Note what places the file among the others."""
+        fresh = frames.compact == 0
+        new_ids = np.where(np.isin(frames.kind, _WITH_ID), np.maximum(frames.id, frames.tx), frames.tx)[fresh]
+        before = self.written[-1]
+        newest = int(new_ids.max(initial=0)) or None
+        if before.newest is not None:
+            newest = max(before.newest, newest or 0)
+        is_compacted = before.is_compacted or not fresh.all()
+        self.written[-1] = before._replace(is_compacted=is_compacted, newest=newest)
+
+    def finish(
+        self, listing: HistoryListing, torn: list[tuple[JournalFile, TornRecords]], notes: list[FileNote]
+    ) -> HistoryRecords:
+        order = written_order(self.written)
+        begins = np.array([*self.columns.begins, len(self.columns)], np.int64)
+        shifts, ends, at = np.zeros(len(order), np.int64), [], 0
+        for n in order:
+            shifts[n] = at - begins[n]
+            at += int(begins[n + 1] - begins[n])
+            ends.append(at)
+        files = self.columns.files
+        times: list[TimeBracket] = [TimeBracket(None, None)] * len(order)
+        for n, bracket in zip(order, brackets([files[n] for n in order], listing.copied), strict=True):
+            times[n] = bracket
+        return HistoryRecords(
+            self.columns,
+            self.kinds,
+            self.transactions,
+            tuple(order),
+            tuple(times),
+            tuple(ends),
+            tuple(torn),
+            tuple(notes),
+            listing.is_live,
+            shifts,
+        )
