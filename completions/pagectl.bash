@@ -163,6 +163,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'config capacity -D' |\
         'config capacity --format' |\
         'export --to' |\
+        'export --history' |\
+        'export --timezone' |\
+        'export --in-state' |\
         'export --brokers' |\
         'export --what' |\
         'export --in' |\
@@ -274,6 +277,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages ls --sort' |\
         'messages ls --limit' |\
         'messages ls --in' |\
+        'messages ls --as-of' |\
+        'messages ls --history' |\
+        'messages ls --timezone' |\
         'messages ls --config' |\
         'messages ls --properties' |\
         'messages ls --profile' |\
@@ -318,6 +324,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --partition-by' |\
         'messages decode --body' |\
         'messages decode --limit' |\
+        'messages decode --history' |\
+        'messages decode --timezone' |\
+        'messages decode --in-state' |\
         'messages decode --id' |\
         'messages decode --message-id' |\
         'messages decode --correlation-id' |\
@@ -334,6 +343,7 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages decode --server' |\
         'messages decode --edition' |\
         'messages decode --in' |\
+        'messages decode --as-of' |\
         'messages decode --count-by' |\
         'messages decode --jobs' |\
         'messages find --format' |\
@@ -342,6 +352,9 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --partition-by' |\
         'messages find --body' |\
         'messages find --limit' |\
+        'messages find --history' |\
+        'messages find --timezone' |\
+        'messages find --in-state' |\
         'messages find --id' |\
         'messages find --message-id' |\
         'messages find --correlation-id' |\
@@ -358,11 +371,19 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --server' |\
         'messages find --edition' |\
         'messages find --in' |\
+        'messages find --as-of' |\
         'messages find --count-by' |\
         'messages find --jobs' |\
         'messages xml --to' |\
         'messages xml --queue' |\
+        'messages xml --where' |\
         'messages xml --in' |\
+        'messages xml --history' |\
+        'messages xml --timezone' |\
+        'messages xml --in-state' |\
+        'messages xml --id' |\
+        'messages xml --since' |\
+        'messages xml --until' |\
         'messages xml --config' |\
         'messages xml --properties' |\
         'messages xml --profile' |\
@@ -381,6 +402,12 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages send --cert' |\
         'messages send --key' |\
         'messages send --in' |\
+        'messages send --history' |\
+        'messages send --timezone' |\
+        'messages send --in-state' |\
+        'messages send --id' |\
+        'messages send --since' |\
+        'messages send --until' |\
         'messages send --format' |\
         'messages send --config' |\
         'messages send --properties' |\
@@ -606,7 +633,7 @@ _pagectl_options() {
         'config convert') _pagectl_offer '' --to --edition --cwd -D --profile --server --anyway --help -h ;;
         'config drift') _pagectl_offer '' --format --edition --config --properties --profile --server --cwd -D --help -h ;;
         'config capacity') _pagectl_offer '' --data --disk --edition --heap --properties --profile --server --cwd -D --anyway --format --help -h ;;
-        'export') _pagectl_offer '' --to --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --config --properties --profile --server --format --help -h ;;
+        'export') _pagectl_offer '' --to --history --timezone --in-state --brokers --what --in --master --body --partition-by --where --mode --compression --incremental --table-format --conf --report --config --properties --profile --server --format --help -h ;;
         'pages ls') _pagectl_offer '' --format --columns --sort --limit --long --jobs --config --properties --profile --server --help -h ;;
         'pages outstanding') _pagectl_offer '' --format --positions --jolokia --credentials --jobs --edition --config --properties --profile --server --help -h ;;
         'pages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --edition --jobs --config --properties --profile --server --help -h ;;
@@ -618,15 +645,15 @@ _pagectl_options() {
         'pages salvage') _pagectl_offer '' --out --format --jobs --config --properties --profile --server --help -h ;;
         'pages restore') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
         'pages drop-backup') _pagectl_offer '' --backup-dir --config --properties --profile --server --help -h ;;
-        'messages ls') _pagectl_offer '' --format --columns --sort --limit --in --config --properties --profile --server --help -h ;;
+        'messages ls') _pagectl_offer '' --format --columns --sort --limit --in --as-of --history --timezone --config --properties --profile --server --help -h ;;
         'messages top') _pagectl_offer '' --every --watch --format --columns --sort --limit --in --config --properties --profile --server --help -h ;;
         'messages check') _pagectl_offer '' --queue --address --by -w --warning -c --critical --in --edition -t --timeout -q --quiet -v --verbose --format --config --properties --profile --server --help -h ;;
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --config --properties --profile --server --help -h ;;
-        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --count-by --jobs --help -h ;;
-        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --count-by --jobs --help -h ;;
-        'messages xml') _pagectl_offer '' --to --queue --in --config --properties --profile --server --help -h ;;
+        'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --history --timezone --in-state --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --as-of --count-by --jobs --help -h ;;
+        'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --history --timezone --in-state --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --as-of --count-by --jobs --help -h ;;
+        'messages xml') _pagectl_offer '' --to --queue --where --in --history --timezone --in-state --id --since --until --all --config --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
-        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --dry-run --format --config --properties --profile --server --help -h ;;
+        'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --history --timezone --in-state --id --since --until --all --dry-run --format --config --properties --profile --server --help -h ;;
         'journal ls') _pagectl_offer '' --format --columns --sort --limit --config --properties --profile --server --help -h ;;
         'journal stats') _pagectl_offer '' --timezone --format --config --properties --profile --server --help -h ;;
         'journal inspect') _pagectl_offer '' --file --record --type --since --until --timezone --hex --follow --format --config --properties --profile --server --help -h ;;
@@ -665,6 +692,7 @@ _pagectl_value() {
         'config drift --config' |\
         'config drift --properties' |\
         'config capacity --properties' |\
+        'export --history' |\
         'export --report' |\
         'export --config' |\
         'export --properties' |\
@@ -694,6 +722,7 @@ _pagectl_value() {
         'pages restore --properties' |\
         'pages drop-backup --config' |\
         'pages drop-backup --properties' |\
+        'messages ls --history' |\
         'messages ls --config' |\
         'messages ls --properties' |\
         'messages top --config' |\
@@ -703,12 +732,15 @@ _pagectl_value() {
         'messages verify --config' |\
         'messages verify --properties' |\
         'messages decode --to' |\
+        'messages decode --history' |\
         'messages decode --config' |\
         'messages decode --properties' |\
         'messages find --to' |\
+        'messages find --history' |\
         'messages find --config' |\
         'messages find --properties' |\
         'messages xml --to' |\
+        'messages xml --history' |\
         'messages xml --config' |\
         'messages xml --properties' |\
         'messages send --checkpoint' |\
@@ -716,6 +748,7 @@ _pagectl_value() {
         'messages send --ca' |\
         'messages send --cert' |\
         'messages send --key' |\
+        'messages send --history' |\
         'messages send --config' |\
         'messages send --properties' |\
         'journal ls --config' |\
@@ -887,6 +920,13 @@ _pagectl_value() {
         'config convert --to')
             _pagectl_offer '' xml properties json yaml
             ;;
+        'export --in-state' |\
+        'messages decode --in-state' |\
+        'messages find --in-state' |\
+        'messages xml --in-state' |\
+        'messages send --in-state')
+            _pagectl_list waiting acknowledged expired moved removed rolled-back unknown
+            ;;
         'export --what')
             _pagectl_offer '' messages pages outstanding damage acknowledgements
             ;;
@@ -899,7 +939,7 @@ _pagectl_value() {
         'messages find --in' |\
         'messages xml --in' |\
         'messages send --in')
-            _pagectl_offer '' live pages journal
+            _pagectl_offer '' live pages journal history
             ;;
         'export --body')
             _pagectl_offer '' none size text value base64
@@ -927,7 +967,7 @@ _pagectl_value() {
         'pages decode --columns' |\
         'messages decode --columns' |\
         'messages find --columns')
-            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties property_types amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state
+            _pagectl_list sent expires expired queue_names acked_by_names outstanding_names correlation_id file outstanding store store_address page number offset length tx queues acked_by large_type persister protocol id address durable priority timestamp expiration user_id type type_name large large_id large_file large_size properties property_types amqp damage body_size body_sha256 body_text body_value body_base64 body_hex body_error where queues_state not_before not_after
             ;;
         'pages decode --partition-by' |\
         'messages decode --partition-by' |\

@@ -151,6 +151,8 @@ class BrokerDirectory:
         needed |= {"store_address"} if choice.get("address") is not None else set()
         wanted = None if columns is None else frozenset(names) | needed
         within = StoredIn(choice.get("within", StoredIn.LIVE))
+        if within is StoredIn.HISTORY:
+            raise ValueError("within: 'history' is not read here; choose from live, pages, journal")
         return TableQuery(every.body, every.where, wanted), _Scope(chosen, choice.get("address"), within), names
 
     def _batches(

@@ -15,6 +15,8 @@ from pagectl.decoding.count_by import COUNTED, PROPERTY
 from pagectl.options.columns import BODIES, MESSAGE_SPLITS, SPLITS
 from pagectl.reports.listing import RowListing
 
+from pagefmt.history.messages import PastState
+
 
 class CompletionKind(StrEnum):
     """What may stand where a value is asked for."""
@@ -103,10 +105,25 @@ TOP = (HELP, *(Option((name,), "", said, None, False, False, "") for name, said 
 FREE = frozenset(
     {"AGE", "NAME=RANGE",
      "A:B", "ADDR", "ADDRESS…", "K=V", "MASTER", "N", "NAME", "NAME=VALUE", "OUT", "PCT", "RANGE", "SECONDS",
-     "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "URL", "ZONE"}
+     "BYTES", "FROM=TO", "HOST:PORT", "S", "SELECTOR", "SIZE", "TEXT", "TIME", "TIME|FILE", "URL", "ZONE"}
 )  # fmt: skip
 PATHS = frozenset(
-    {"DIR", "DIR…", "FILE", "FILE…", "LOG…", "TRACE", "TRACE…", "NEW", "XSD", "A", "B", "A B | TRACE", "FILE|FOLDER"}
+    {
+        "DIR",
+        "DIR…",
+        "FILE",
+        "FILE…",
+        "LOG…",
+        "TRACE",
+        "TRACE…",
+        "NEW",
+        "XSD",
+        "A",
+        "B",
+        "A B | TRACE",
+        "FILE|FOLDER",
+        "FOLDER",
+    }
 )
 
 
@@ -213,6 +230,8 @@ def _value(parameter: Any, metavar: str | None) -> Value:
             return Value(CompletionKind.LIST, COLUMNS)
         case "SPLIT":
             return Value(CompletionKind.WORDS, MESSAGE_SPLITS)
+        case "STATE,…":
+            return Value(CompletionKind.LIST, tuple(PastState))
         case "FIELD":
             return Value(CompletionKind.WORDS, (*COUNTED, PROPERTY))
         case "COLUMN":

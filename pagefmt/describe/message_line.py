@@ -213,10 +213,16 @@ class RecordDamage(JsonObject):
 class QueueStateObject(JsonObject):
     """How a message stands with a queue."""
 
-    state: Literal["due", "scheduled", "in-doubt", "acknowledged"]
+    state: Literal[
+        "due", "scheduled", "in-doubt", "acknowledged", "waiting", "expired", "moved", "removed", "rolled-back",
+        "unknown",
+    ]  # fmt: skip
+    """The first four of a message that is there now, and ``acknowledged`` and the others of one in a history."""
     delivery_count: Count
     scheduled: int | None
     """Delivery time (ms), or null."""
+    why: str | UnsetType = UNSET
+    """What more is known of the state, in a history."""
 
 
 class NoQueueState(JsonObject):
@@ -316,8 +322,12 @@ class StoredMessageLine(MessageFacts):
     number: Count | None
     offset: Count
     length: Count
-    where: Literal["journal", "page", "large"]
+    where: Literal["journal", "page", "large", "history"]
     file: str | None
+    not_before: str | UnsetType | None = UNSET
+    """ISO time before which it was not sent, in a history; null if not known."""
+    not_after: str | UnsetType | None = UNSET
+    """ISO time after which it was not sent, in a history; null if not known."""
     queues_state: dict[str, Either[QueueStateObject, NoQueueState]]
 
 

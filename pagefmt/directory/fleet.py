@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import glob
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -53,12 +53,24 @@ class FleetEntry(NamedTuple):
     config: Path | None = None
 
 
+class HistoryFiles(NamedTuple):
+    """Where the history of a broker lies, beside its journal. ``retention``: None if there is no such folder.
+
+    ``zone``: in which the broker named the files, None for that of this machine. ``page_sizes``: page-size-bytes by
+    address, as far as they are known.
+    """
+
+    retention: Path | None
+    zone: str | None
+    page_sizes: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True)
 class FleetBroker:
     """A broker with its directories.
 
     ``unpacked``: the archive that contains them, if it is unpacked for several tasks. ``archive``: fingerprint of the
-    archive when the broker was located.
+    archive when the broker was located. ``history``: None if that is not asked for.
     """
 
     name: str
@@ -66,6 +78,7 @@ class FleetBroker:
     edition: Edition | None = None
     unpacked: SharedArchive | None = None
     archive: ArchiveFile | None = None
+    history: HistoryFiles | None = None
 
     def require_same(self) -> None:
         """Raise ``FleetError`` if the archive was replaced since, so that pages of two states are not mixed.

@@ -26,7 +26,7 @@ from pagefmt.codec.messages.amqp_values import decode_amqp_value, encode_amqp_va
 from pagefmt.codec.messages.bodies import inflated, is_compressed
 from pagefmt.codec.messages.core_fields import BYTES, PACKET_HEADER, PROPERTY_CODES
 from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessageBase, HeaderBlock
-from pagefmt.codec.messages.large import LargeFile, LargeMessages, chunks, content_of
+from pagefmt.codec.messages.large import LargeFile, LargeMessages, content_of
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.codec.messages.properties import encode_value
 from pagefmt.codec.messages.values import TypedValue, ValueKind, long, string
@@ -86,7 +86,7 @@ class Outgoing(NamedTuple):
         if self.file is None:
             return
         at = 0
-        for chunk in chunks(self.file):
+        for chunk in self.file.chunks():
             if self.sections and at % _SECTION_LIMIT == 0:
                 yield _data_start(min(self.file.size - at, _SECTION_LIMIT))
             yield chunk[max(0, self.skip - at) :]
@@ -254,7 +254,7 @@ def _as_is(
     assert file is not None
     size = _HEAD
     while True:
-        head = b"".join(chunks(file, size))
+        head = b"".join(file.chunks(size))
         try:
             end = max((bound.end for bound in _bounds(head)), default=0)
             break

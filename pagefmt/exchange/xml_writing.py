@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any, BinaryIO, Final, NamedTuple
 
 from pagefmt.codec.messages.core_fields import BYTES, DEFAULT, MAP, MESSAGE_TYPES, OBJECT, STREAM, TEXT
-from pagefmt.codec.messages.large import LargeMessages, chunks
+from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.directory.bindings import Bindings
@@ -224,5 +224,5 @@ def xml_message(message: Message, queues: tuple[str, ...], large: LargeMessages 
     if file is None:
         raise NotReadable(f"message {message.id}: its file in the large-messages directory is missing")
     if message.protocol == "core":
-        return XmlMessage(core_form(message), queues, chunks(file))
-    return XmlMessage(core_form(message, b"".join(chunks(file))), queues)
+        return XmlMessage(core_form(message), queues, file.chunks())
+    return XmlMessage(core_form(message, b"".join(file.chunks())), queues)

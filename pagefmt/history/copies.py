@@ -33,7 +33,7 @@ _ANNOTATION: Final = "x-opt-"
 _AT_ONCE: Final = 256  # messages decoded together
 
 
-class Origin(NamedTuple):
+class CopyOrigin(NamedTuple):
     """What a copy says of its original: its id and queue, and when it expired (ms). None: it says nothing of that."""
 
     message: int
@@ -42,14 +42,14 @@ class Origin(NamedTuple):
 
 
 class Copies(NamedTuple):
-    """Copies of messages. ``reference``: the index of the acknowledged reference; ``copy``: the number of the message."""
+    """Copies of messages: the indexes of the references that were acknowledged, and the numbers of the copies."""
 
     reference: Ints
     copy: Ints
     is_expired: Mask
 
 
-def origin_of(message: Message) -> Origin | None:
+def origin_of(message: Message) -> CopyOrigin | None:
     """Return the original of a message, None if it is no copy, or cannot be decoded."""
     with suppress(Undecodable):
         facts = dict(_facts(message))
@@ -57,7 +57,7 @@ def origin_of(message: Message) -> Origin | None:
         if original is not None:
             queue = facts.get(_QUEUE)
             expired = java_long(facts[_EXPIRY]) if _EXPIRY in facts else None
-            return Origin(original, None if queue is None else str(queue.value), expired)
+            return CopyOrigin(original, None if queue is None else str(queue.value), expired)
     return None
 
 
@@ -104,7 +104,9 @@ def find_copies(messages: HistoryMessages) -> Copies:
     wanted = np.array([origin.message for origin in origins.values()], np.int64)
     at = np.searchsorted(messages.ids, wanted).clip(max=max(len(messages.ids) - 1, 0))
     originals = np.unique(at[messages.ids[at] == wanted]) if len(wanted) else at
-    before = {n: origin.expired for n, message in decoded_messages(messages, originals) if (origin := origin_of(message))}
+    before = {
+        n: origin.expired for n, message in decoded_messages(messages, originals) if (origin := origin_of(message))
+    }
     reference, copy, is_expired = [], [], []
     for (number, origin), original in zip(origins.items(), at.tolist(), strict=True):
         if messages.ids[original] != origin.message:

@@ -1,4 +1,4 @@
-"""Which files a history consists of, in which order they were written, and between which times (docs/spec/history.md 6)."""
+"""Which files a history consists of, in which order they were written, and when (docs/spec/history.md 6)."""
 
 from __future__ import annotations
 

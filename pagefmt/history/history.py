@@ -25,7 +25,7 @@ from pagefmt.history.records import HistoryRecords, read_records
 _ACKNOWLEDGED = OUTCOMES.index(ACKNOWLEDGED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class History:
     """The messages of a history, the queues that its broker had, and which messages are copies of others."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -34,28 +35,28 @@ class PastState(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Outcome(NamedTuple):
+class PastOutcome(NamedTuple):
     """A state, and what is known of how it came about (None: nothing else)."""
 
     state: PastState
     why: str | None = None
 
 
-WAITING: Final = Outcome(PastState.WAITING)
-ACKNOWLEDGED: Final = Outcome(PastState.ACKNOWLEDGED)
+WAITING: Final = PastOutcome(PastState.WAITING)
+ACKNOWLEDGED: Final = PastOutcome(PastState.ACKNOWLEDGED)
 OUTCOMES: Final = (
     WAITING,
     ACKNOWLEDGED,
-    Outcome(PastState.EXPIRED),
-    Outcome(PastState.MOVED),
-    Outcome(PastState.REMOVED, "acknowledged when its queue was deleted"),
-    Outcome(PastState.ROLLED_BACK),
-    Outcome(PastState.UNKNOWN, "its page is gone, and it is not known which acknowledgement was its own"),
-    Outcome(PastState.WAITING, "sent in a prepared transaction, which is neither committed nor rolled back"),
-    Outcome(PastState.WAITING, "acknowledged in a prepared transaction, which is neither committed nor rolled back"),
-    Outcome(
+    PastOutcome(PastState.EXPIRED),
+    PastOutcome(PastState.MOVED),
+    PastOutcome(PastState.REMOVED, "acknowledged when its queue was deleted"),
+    PastOutcome(PastState.ROLLED_BACK),
+    PastOutcome(PastState.UNKNOWN, "its page is gone, and it is not known which acknowledgement was its own"),
+    PastOutcome(PastState.WAITING, "sent in a prepared transaction, which is neither committed nor rolled back"),
+    PastOutcome(PastState.WAITING, "acknowledged in a prepared transaction, which is neither committed nor rolled back"),
+    PastOutcome(
         PastState.ACKNOWLEDGED,
-        "outside of a transaction: replaced (last value, ring), forwarded by a bridge, or dropped after its last attempt",
+        "outside of a transaction: replaced (last value, ring), forwarded by a bridge, or dropped at its last attempt",
     ),
 )  # fmt: skip
 (
@@ -64,7 +65,7 @@ OUTCOMES: Final = (
 ) = range(len(OUTCOMES))  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HistoryMessages:
     """The messages of a history by their ids.
 
@@ -97,27 +98,49 @@ class HistoryMessages:
         """Return for each reference the number of its message."""
         return np.repeat(np.arange(len(self.ids)), np.diff(self.begins))
 
-    def as_held(self) -> JournalMessages:
-        """Return those that a file has in the form of the messages of a journal, in the order in which they were sent."""
+    def is_state(self, wanted: Collection[PastState]) -> Mask:
+        """Return which references are in one of these states."""
+        of_outcome = np.array([outcome.state in wanted for outcome in OUTCOMES])
+        mask: Mask = of_outcome[self.outcome]
+        return mask
+
+    @property
+    def is_in_doubt(self) -> Mask:
+        """Return which references are of a prepared transaction that sends or acknowledges."""
+        return np.isin(self.outcome, (_SENT_IN_DOUBT, _ACKNOWLEDGED_IN_DOUBT))
+
+    def as_held(self, waiting: Mask | None = None) -> HeldHistory:
+        """Return the messages that a file has in the form of those of a journal, in the order of their records.
+
+        ``waiting``: these references count as waiting, all others as acknowledged. None: as they are.
+        """
         chosen = np.flatnonzero(self.row != _NO_ROW)
         chosen = chosen[np.argsort(self.records.positions(self.row[chosen]), kind="stable")]
         counts = np.diff(self.begins)[chosen]
         begins = np.append(0, np.cumsum(counts))
         which = np.repeat(self.begins[chosen] - begins[:-1], counts) + np.arange(begins[-1])
-        outcome = self.outcome[which]
-        held = (outcome == _SENT_IN_DOUBT) | (outcome == _ACKNOWLEDGED_IN_DOUBT)
+        held, acked = self.is_in_doubt[which], ~self.is_state((PastState.WAITING,))[which]
+        if waiting is not None:
+            held, acked = np.zeros(len(which), bool), ~waiting[which]
+        owner = np.repeat(np.arange(len(chosen)), counts)
         references = QueueReferences(
-            np.repeat(np.arange(len(chosen)), counts),
-            self.queue[which],
-            ~np.isin(outcome, (_WAITING, _SENT_IN_DOUBT, _ACKNOWLEDGED_IN_DOUBT)),
-            held,
-            self.delivered[which],
-            self.scheduled[which],
+            owner, self.queue[which], acked, held, self.delivered[which], self.scheduled[which]
         )
-        tx = np.full(len(chosen), NO_TRANSACTION)
-        arrived = np.arange(len(which))
+        tx, arrived = np.full(len(chosen), NO_TRANSACTION), np.arange(len(which))
         rows, ids = self.row[chosen], self.ids[chosen]
-        return JournalMessages(self.records.columns, rows, ids, tx, begins, references, arrived, ())
+        held_messages = JournalMessages(self.records.columns, rows, ids, tx, begins, references, arrived, ())
+        return HeldHistory(held_messages, chosen, which)
+
+
+class HeldHistory(NamedTuple):
+    """Messages of a history in the form of those of a journal.
+
+    ``numbers``: of these messages in the history; ``references``: the index there of each of their references.
+    """
+
+    messages: JournalMessages
+    numbers: Ints
+    references: Ints
 
 
 class UnmatchedAcks(NamedTuple):
@@ -128,7 +151,7 @@ class UnmatchedAcks(NamedTuple):
 
 
 class _References(NamedTuple):
-    """References as they were found. ``paged``: index of the paged message, -1 in the journal."""
+    """References as they were references. ``paged``: index of the paged message, -1 in the journal."""
 
     message: Ints
     queue: Ints
@@ -163,10 +186,10 @@ def history_messages(records: HistoryRecords, around: Surroundings, *, from_star
     copies = records.is_copy(rows) & (records.transactions.at(rows) == 0)
     np.minimum.at(sent, in_journal, np.where(copies, BEFORE, effects))
     acks = _journal_acks(records)
-    found = _joined(_in_journal(records, ids, sent, acks), _in_pages(pages, of_page))
-    begins = np.searchsorted(found.message, np.arange(len(ids) + 1))
-    latest = _Latest(records, ids, found)
-    outcome = _outcomes(records, pages, sent, found)
+    references = _joined(_in_journal(records, ids, sent, acks), _in_pages(pages, of_page))
+    begins = np.searchsorted(references.message, np.arange(len(ids) + 1))
+    latest = _Latest(records, ids, references)
+    outcome = _outcomes(records, pages, sent, references)
     return HistoryMessages(
         records,
         pages,
@@ -174,14 +197,14 @@ def history_messages(records: HistoryRecords, around: Surroundings, *, from_star
         row,
         sent,
         begins,
-        found.queue,
-        found.acked,
-        found.ack,
-        found.paged,
+        references.queue,
+        references.acked,
+        references.ack,
+        references.paged,
         latest.of(RecordType.UPDATE_DELIVERY_COUNT, _COUNT),
         latest.of(RecordType.SET_SCHEDULED_DELIVERY_TIME, _TIME),
         outcome,
-        _unmatched(ids, acks, pages, found),
+        _unmatched(ids, acks, pages, references),
     )
 
 
@@ -192,14 +215,16 @@ def _message_rows(records: HistoryRecords) -> Ints:
     ids = records.columns.ids.at(rows)
     order = np.lexsort((records.is_copy(rows), ids))
     ids = ids[order]
-    return rows[order[np.append(True, ids[1:] != ids[:-1])[: len(ids)]]]
+    first: Ints = rows[order[np.append(True, ids[1:] != ids[:-1])[: len(ids)]]]
+    return first
 
 
 def _references_of(records: HistoryRecords, kind: RecordType, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
     """Return the rows of a type in the journal that are long enough, in their order, and the queue of each."""
     rows = records.rows_of(kind)
     rows = rows[~records.is_event(rows) & (records.columns.sizes.at(rows) >= layout.itemsize)]
-    return rows, records.columns.beginnings(rows, layout.itemsize).view(layout)["queue"].astype(np.int64)
+    queue: Ints = records.columns.beginnings(rows, layout.itemsize).view(layout)["queue"].astype(np.int64)
+    return rows, queue
 
 
 def _journal_acks(records: HistoryRecords) -> _JournalAcks:
@@ -225,17 +250,17 @@ def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints, acks: _JournalAc
     order = np.sort(order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]])
     message, queue = message[order], queue[order]
     which = _pairs_among(ids[message] if len(ids) else message, queue, acks.id, acks.queue)
-    known = which >= 0
+    has_ack = which >= 0
     acked, ack = np.full(len(message), NEVER), np.full(len(message), _NO_ROW)
-    acked[known], ack[known] = acks.at[which[known]], acks.row[which[known]]
+    acked[has_ack], ack[has_ack] = acks.at[which[has_ack]], acks.row[which[has_ack]]
     return _References(message, queue, acked, ack, np.full(len(message), -1))
 
 
 def _in_pages(pages: PagedMessages, message_of_page: Ints) -> _References:
     owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
-    known = pages.ack >= 0
+    has_ack = pages.ack >= 0
     acked, ack = np.full(len(owner), NEVER), np.full(len(owner), _NO_ROW)
-    acked[known], ack[known] = pages.acks.at[pages.ack[known]], pages.acks.row[pages.ack[known]]
+    acked[has_ack], ack[has_ack] = pages.acks.at[pages.ack[has_ack]], pages.acks.row[pages.ack[has_ack]]
     return _References(message_of_page[owner], pages.queue, acked, ack, owner)
 
 
@@ -252,8 +277,9 @@ def _joined(journal: _References, pages: _References) -> _References:
 
 def _pairs_among(ids: Ints, queues: Ints, known_ids: Ints, known_queues: Ints) -> Ints:
     """Return the index of each pair of id and queue among the known ones, which are ascending; -1 for others."""
+    none: Ints = np.full(len(ids), -1)
     if not len(known_ids):
-        return np.full(len(ids), -1)
+        return none
     distinct_queues = np.unique(known_queues)
     distinct_ids = np.unique(known_ids)
     keys = np.searchsorted(distinct_ids, known_ids) * len(distinct_queues) + np.searchsorted(
@@ -264,12 +290,16 @@ def _pairs_among(ids: Ints, queues: Ints, known_ids: Ints, known_queues: Ints) -
     good = (distinct_ids[of_id] == ids) & (distinct_queues[of_queue] == queues)
     wanted = of_id * len(distinct_queues) + of_queue
     at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    return np.where(good & (keys[at] == wanted), at, -1)
+    return np.where(good & (keys[at] == wanted), at, none)
 
 
-def _unmatched(ids: Ints, acks: _JournalAcks, pages: PagedMessages, found: _References) -> UnmatchedAcks:
-    mine = found.paged < 0
-    keys = (ids[found.message[mine]], found.queue[mine]) if len(ids) else (found.message[mine], found.queue[mine])
+def _unmatched(ids: Ints, acks: _JournalAcks, pages: PagedMessages, references: _References) -> UnmatchedAcks:
+    mine = references.paged < 0
+    keys = (
+        (ids[references.message[mine]], references.queue[mine])
+        if len(ids)
+        else (references.message[mine], references.queue[mine])
+    )
     order = np.lexsort(keys[::-1])
     lost = _pairs_among(acks.id, acks.queue, keys[0][order], keys[1][order]) < 0
     of_pages = pages.acks.message < 0
@@ -282,9 +312,9 @@ def _unmatched(ids: Ints, acks: _JournalAcks, pages: PagedMessages, found: _Refe
 class _Latest:
     """What the last record of a type says about each reference."""
 
-    def __init__(self, records: HistoryRecords, ids: Ints, found: _References) -> None:
+    def __init__(self, records: HistoryRecords, ids: Ints, references: _References) -> None:
         self.records = records
-        keys = (ids[found.message] if len(ids) else found.message, found.queue)
+        keys = (ids[references.message] if len(ids) else references.message, references.queue)
         self.order = np.lexsort(keys[::-1])
         self.ids, self.queues = keys[0][self.order], keys[1][self.order]
 
@@ -296,25 +326,25 @@ class _Latest:
         rows, queue = rows[good], queue[good]
         at = _pairs_among(self.records.columns.ids.at(rows), queue, self.ids, self.queues)
         values = self.records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
-        known = at >= 0
-        latest[self.order[at[known]]] = values[known]
+        has_reference = at >= 0
+        latest[self.order[at[has_reference]]] = values[has_reference]
         return latest
 
 
-def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, found: _References) -> Ints:
+def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, references: _References) -> Ints:
     """Return the outcome of each reference as far as records tell it, without a look into messages."""
-    paged, at = found.paged, sent[found.message] if len(sent) else found.message
+    paged, at = references.paged, sent[references.message] if len(sent) else references.message
     in_page = paged >= 0
     outcome = np.full(len(paged), _WAITING)
-    acked = found.acked < PREPARED
+    acked = references.acked < PREPARED
     outside = np.zeros(len(paged), bool)
-    with_row = np.flatnonzero(found.ack >= 0)
-    outside[with_row] = records.transactions.at(found.ack[with_row]) == 0
+    with_row = np.flatnonzero(references.ack >= 0)
+    outside[with_row] = records.transactions.at(references.ack[with_row]) == 0
     if in_page.any():
         own_sent = np.where(in_page, pages.sent[paged], at)
         unplaced = in_page & (pages.page[paged] == UNPLACED) & pages.is_gone[paged]
         done = np.zeros(len(paged), bool)
-        done[in_page] = _done_by_reference(pages, found, in_page)
+        done[in_page] = _done_by_reference(pages, references, in_page)
         outcome[in_page & pages.is_gone[paged] & ~acked] = _ACKNOWLEDGED
         outcome[unplaced & ~acked & ~pages.is_proved[paged]] = _UNKNOWN
         outcome[done & ~acked] = REMOVED
@@ -322,16 +352,16 @@ def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, found: 
         own_sent = at
     outcome[acked] = _ACKNOWLEDGED
     outcome[acked & outside & ~in_page] = _OUTSIDE
-    outcome[found.acked == PREPARED] = _ACKNOWLEDGED_IN_DOUBT
+    outcome[references.acked == PREPARED] = _ACKNOWLEDGED_IN_DOUBT
     outcome[(own_sent == PREPARED) & ~acked] = _SENT_IN_DOUBT
     outcome[(own_sent == NEVER) & ~acked] = _ROLLED_BACK
     return outcome
 
 
-def _done_by_reference(pages: PagedMessages, found: _References, in_page: Mask) -> Mask:
+def _done_by_reference(pages: PagedMessages, references: _References, in_page: Mask) -> Mask:
     """Return for each reference in a page whether the queue is done with that page."""
     owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
     order = np.lexsort((pages.queue, owner))
-    which = _pairs_among(found.paged[in_page], found.queue[in_page], owner[order], pages.queue[order])
+    which = _pairs_among(references.paged[in_page], references.queue[in_page], owner[order], pages.queue[order])
     done: Mask = pages.is_done[order[which]]
     return done

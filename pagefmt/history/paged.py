@@ -1,6 +1,6 @@
 """Paged messages of a history: the events that a broker writes for them, and what became of them.
 
-docs/spec/history.md 1.4, 6.5 and 6.6 say what is known of them.
+docs/spec/history.md 1, 6.5 and 6.6 say what is known of them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DiskPage(NamedTuple):
     queues: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What lies around a history and says more about it.
 
@@ -53,7 +53,7 @@ class Surroundings:
     page_size: Callable[[str], int | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PagedMessages:
     """Messages that a broker paged, once for each address, in the order of their events, then those without an event.
 
@@ -133,7 +133,9 @@ class _Paged:
 
     def place(self, *, from_start: bool) -> None:
         """Find the positions of the events, and the events that were acknowledged, store by store."""
-        of_event = self.stores.of(self.events.queue[self.events.begins[:-1].clip(max=max(len(self.events.queue) - 1, 0))])
+        of_event = self.stores.of(
+            self.events.queue[self.events.begins[:-1].clip(max=max(len(self.events.queue) - 1, 0))]
+        )
         of_event[np.diff(self.events.begins) == 0] = -1
         of_ack, of_complete = self.stores.of(self.acks.queue), self.stores.of(self.completes["queue"])
         of_bookmark = self.stores.of(self.bookmarks.queue)
@@ -183,10 +185,10 @@ class _Paged:
         ids = self.events.id[order]
         for page in disk:
             at = np.searchsorted(ids, page.ids).clip(max=len(ids) - 1)
-            known = np.flatnonzero(ids[at] == page.ids)
-            events = order[at[known]]
-            self.page[events], self.number[events] = page.number, known
-            self.tx[events] = page.tx[known]
+            with_event = np.flatnonzero(ids[at] == page.ids)
+            events = order[at[with_event]]
+            self.page[events], self.number[events] = page.number, with_event
+            self.tx[events] = page.tx[with_event]
             self.on_disk[events] = True
 
     def _match(self, mine: Ints, acks: Ints, completes: Fields) -> None:
@@ -204,14 +206,14 @@ class _Paged:
                 self.is_done[at] = (int(self.events.queue[at]), int(self.page[self.events.owner[at]])) in done
 
     def messages(self) -> PagedMessages:
-        """Return the messages with their acknowledgements and what is known of their transactions."""
+        """Return the messages with their acknowledgements and what is matched of their transactions."""
         events, acks = self.events, self.acks
-        known = np.flatnonzero(acks.message >= 0)
+        matched = np.flatnonzero(acks.message >= 0)
         queues = np.unique(events.queue)
-        wanted = acks.message[known] * max(len(queues), 1) + np.searchsorted(queues, acks.queue[known])
+        wanted = acks.message[matched] * max(len(queues), 1) + np.searchsorted(queues, acks.queue[matched])
         keys = events.owner * max(len(queues), 1) + np.searchsorted(queues, events.queue)
         order = np.argsort(wanted, kind="stable")
-        ack = _looked_up(wanted[order], known[order], keys)
+        ack = _looked_up(wanted[order], matched[order], keys)
         sent, is_proved = self._sent(ack)
         is_gone = ~self.on_disk if self.around.disk is not None else np.zeros(len(events.row), bool)
         return PagedMessages(
@@ -225,11 +227,11 @@ class _Paged:
         sent, is_proved = events.at.copy(), np.zeros(len(events.at), bool)
         transactions = _page_transactions(self.records)
         in_range = np.zeros(len(sent), bool)
-        for event, at in _in_ranges(events, transactions):
-            sent[event], in_range[event] = at, True
-        known = dict(zip(transactions["tx"].tolist(), transactions["at"].tolist(), strict=True))
+        for some, at in _in_ranges(events, transactions):
+            sent[some], in_range[some] = at, True
+        effects = dict(zip(transactions["tx"].tolist(), transactions["at"].tolist(), strict=True))
         for event in np.flatnonzero(self.on_disk & (self.tx >= 0)).tolist():
-            sent[event] = known.get(int(self.tx[event]), NEVER)
+            sent[event] = effects.get(int(self.tx[event]), NEVER)
         is_proved |= self.on_disk | in_range
         acknowledged = np.zeros(len(sent), bool)
         acknowledged[events.owner[ack >= 0]] = True
@@ -260,8 +262,8 @@ class _Stores:
         first = events.queue[events.begins[:-1].clip(max=max(len(events.queue) - 1, 0))] if len(events.queue) else None
         if first is not None:
             pairs = np.unique(np.stack([first[events.owner], events.queue]), axis=1)
-            for one, other in pairs.T.tolist():
-                self._join(one, other)
+            for queue, fellow in pairs.T.tolist():
+                self._join(queue, fellow)
 
     def _find(self, queue: int) -> int:
         root = queue
@@ -269,8 +271,8 @@ class _Stores:
             root = self._root[root]
         return root
 
-    def _join(self, one: int, other: int) -> None:
-        first, second = self._find(one), self._find(other)
+    def _join(self, queue: int, fellow: int) -> None:
+        first, second = self._find(queue), self._find(fellow)
         if first != second:
             if first not in self._address:
                 first, second = second, first
@@ -354,14 +356,15 @@ def _cursor_acks(records: HistoryRecords) -> tuple[CursorAcks, _Bookmarks]:
     keys = np.stack([queue[order], page[order], number[order]])
     order = order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]]
     order = order[np.argsort(at[order], kind="stable")]
-    columns = (rows, queue, page, number, at)
-    return CursorAcks(*(column[order] for column in columns), np.full(len(order), -1)), bookmarks
+    acks = CursorAcks(rows, queue, page, number, at, np.full(len(rows), -1))
+    return CursorAcks(*(column[order] for column in acks)), bookmarks
 
 
 def _completes(records: HistoryRecords) -> Fields:
     rows = records.rows_of(RecordType.PAGE_CURSOR_COMPLETE)
     rows, fields = _bodies(records, rows, _PLACE)
-    return fields[records.effects(rows) != NEVER].astype([("queue", "i8"), ("page", "i8"), ("number", "i8")])
+    completes: Fields = fields[records.effects(rows) != NEVER].astype([(name, "i8") for name in _PLACE.names or ()])
+    return completes
 
 
 def _page_transactions(records: HistoryRecords) -> Fields:

@@ -2,7 +2,7 @@
 
 A broker writes an event for each message that it pages, in the order of the pages, but without page and number, while
 acknowledgements name nothing else. A page that is still on the disk says which messages it holds; of the others the
-number of messages is known from page-complete records, and else follows from page-size-bytes.
+number of messages is has_event from page-complete records, and else follows from page-size-bytes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from pagefmt.arrays import Ints
 
 UNPLACED: Final = -1
+_NO_LIMIT: Final = 1 << 62  # bytes
 
 
 class Bookmark(NamedTuple):
@@ -27,14 +28,14 @@ class Bookmark(NamedTuple):
     page: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """What is known of the pages of one address.
+    """What is has_event of the pages of one address.
 
     Events are in the order in which they were written: ``ids`` of their messages, ``sizes`` of their records in a page
     (bytes), ``at``: their positions in the history. ``counts``: messages by page, ``acknowledged``: the highest number
     that any queue acknowledged by page. ``disk``: message ids by page of the pages that are there.
-    ``page_size``: page-size-bytes; None: not known. ``from_start``: no event before the first one is missing.
+    ``page_size``: page-size-bytes; None: not has_event. ``from_start``: no event before the first one is missing.
     """
 
     ids: Ints
@@ -48,7 +49,7 @@ class StoreFacts:
     from_start: bool
 
 
-class Positions(NamedTuple):
+class EventPositions(NamedTuple):
     """Page and number of each event, ``UNPLACED`` where they cannot be told."""
 
     page: Ints
@@ -64,7 +65,10 @@ class _Placed(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Events between two bookmarks. ``page``: of the first event; ``end_page``: behind that of the last; None: unknown."""
+    """Events between two bookmarks. ``page``: of the first event, None if not has_event.
+
+    ``end_page``: the page behind that of the last event, None if not has_event.
+    """
 
     first: int
     behind: int
@@ -72,7 +76,7 @@ class _Span(NamedTuple):
     end_page: int | None
 
 
-def placed_events(facts: StoreFacts) -> Positions:
+def placed_events(facts: StoreFacts) -> EventPositions:
     """Return the positions of the events of a store. Nothing is guessed: what does not fit together stays unplaced."""
     return _Placing(facts).positions()
 
@@ -82,8 +86,10 @@ class _Placing:
         self.facts = facts
         self.on_disk = _rows_on_disk(facts)
         self.sums = np.append(0, np.cumsum(facts.sizes))
+        # page-size-bytes lies between these; where it is not has_event, full pages narrow it down
+        self.least, self.most = (0, _NO_LIMIT) if facts.page_size is None else (facts.page_size, facts.page_size)
 
-    def positions(self) -> Positions:
+    def positions(self) -> EventPositions:
         page = np.full(len(self.facts.ids), UNPLACED)
         number = page.copy()
         for span in self._spans():
@@ -91,10 +97,10 @@ class _Placing:
                 page[placed.first : placed.behind] = placed.page
                 number[placed.first : placed.behind] = np.arange(placed.behind - placed.first)
         for disk_page, rows in self.on_disk.items():
-            known = rows >= 0
-            page[rows[known]] = disk_page
-            number[rows[known]] = np.flatnonzero(known)
-        return Positions(page, number)
+            has_event = rows >= 0
+            page[rows[has_event]] = disk_page
+            number[rows[has_event]] = np.flatnonzero(has_event)
+        return EventPositions(page, number)
 
     def _spans(self) -> list[_Span]:
         """Return the stretches of events between bookmarks."""
@@ -119,7 +125,7 @@ class _Placing:
         return page in facts.acknowledged or bool(facts.counts.get(page)) or bool(len(facts.disk.get(page, ())))
 
     def _forwards(self, span: _Span) -> list[_Placed]:
-        """Return the pages from the first one on; nothing if that is not known, or a page contradicts it."""
+        """Return the pages from the first one on; nothing if that is not has_event, or a page contradicts it."""
         pages: list[_Placed] = []
         if span.page is None:
             return pages
@@ -131,8 +137,14 @@ class _Placing:
             if not self._fits(page, first, behind):
                 return []
             pages.append(_Placed(page, first, behind))
+            if behind < span.behind and self.facts.page_size is None:
+                self.least = max(self.least, self._bytes(first, behind))
+                self.most = min(self.most, self._bytes(first, behind + 1) - 1)
             page, first = page + 1, behind
         return pages
+
+    def _bytes(self, first: int, behind: int) -> int:
+        return int(self.sums[behind] - self.sums[first])
 
     def _end_of(self, page: int, first: int, span: _Span) -> int | None:
         """Return the event behind the last one of a page that begins with ``first``; None: it cannot be told."""
@@ -145,21 +157,22 @@ class _Placing:
         least = facts.acknowledged.get(page, -1) + 1
         if span.end_page == page + 1:
             return span.behind
-        if facts.page_size is None:
-            return None
-        upto = bisect_left(self.sums, self.sums[first] + facts.page_size + 1) - 1
-        return min(max(upto, first + max(least, 1)), span.behind)
+        ends = {
+            min(max(bisect_left(self.sums, self.sums[first] + size + 1) - 1, first + max(least, 1)), span.behind)
+            for size in (self.least, self.most)
+        }
+        return ends.pop() if len(ends) == 1 else None
 
     def _fits(self, page: int, first: int, behind: int) -> bool:
-        """Return whether nothing known of a page contradicts that these events are in it."""
+        """Return whether nothing has_event of a page contradicts that these events are in it."""
         rows = self.on_disk.get(page)
         if rows is not None and (rows >= 0).any():
-            known = rows[rows >= 0]
-            return int(known.min()) >= first and behind - first <= len(rows)
+            has_event = rows[rows >= 0]
+            return int(has_event.min()) >= first and behind - first <= len(rows)
         return self.facts.acknowledged.get(page, -1) < behind - first
 
     def _backwards(self, span: _Span) -> list[_Placed]:
-        """Return the pages before a known one, as far as the number of messages of each is known and fits its size."""
+        """Return the pages before a has_event one, as far as the number of messages of each is has_event and fits its size."""
         pages: list[_Placed] = []
         page, behind = self._known_end(span)
         is_last = behind == span.behind
@@ -186,11 +199,8 @@ class _Placing:
 
     def _is_full(self, first: int, behind: int, *, last: bool) -> bool:
         """Return whether events fill a page: they fit, and one more does not, except for the ``last`` page."""
-        size = self.facts.page_size
-        if size is None:
-            return True
-        full = last or behind >= len(self.facts.sizes) or int(self.sums[behind + 1] - self.sums[first]) > size
-        return full and (int(self.sums[behind] - self.sums[first]) <= size or behind - first == 1)
+        full = last or behind >= len(self.facts.sizes) or self._bytes(first, behind + 1) > self.least
+        return full and (self._bytes(first, behind) <= self.most or behind - first == 1)
 
 
 def _rows_on_disk(facts: StoreFacts) -> dict[int, Ints]:

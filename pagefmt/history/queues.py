@@ -19,7 +19,7 @@ from pagefmt.storage.files import FileStretches
 _ADDS = (RecordKind.ADD, RecordKind.UPDATE, RecordKind.ADD_TX, RecordKind.UPDATE_TX)
 
 
-@dataclass
+@dataclass(slots=True)
 class PastQueues:
     """Queues by their ids, those that are gone among them.
 

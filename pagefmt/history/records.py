@@ -81,6 +81,19 @@ class HistoryRecords:
         """Return the positions of rows among all records, in the order in which these were written."""
         return rows + self._shifts[self.file_numbers(rows)] if len(rows) else rows.astype(np.int64)
 
+    def position_before(self, number: int, offset: int) -> int:
+        """Return the position of the last record that ends before an offset of a file, which is read again."""
+        file, first = self.columns.files[number], self.ends[self.order.index(number)] - self._rows_in(number)
+        before = 0
+        with FileStretches(file.path) as content:
+            for frames in frames_in_windows(content, file.header, TornRecords()):
+                before += int(np.count_nonzero(frames.at[_chosen(frames)] < offset))
+        return first + before - 1
+
+    def _rows_in(self, number: int) -> int:
+        begins = [*self.columns.begins, len(self.columns)]
+        return begins[number + 1] - begins[number]
+
     def rows_of(self, *user_types: int) -> Ints:
         """Return the rows with records of these types, in the order in which they were written."""
         some = [np.zeros(0, np.int64)]
@@ -115,8 +128,8 @@ class HistoryRecords:
         which = np.searchsorted(distinct_ids, transactions).clip(max=len(distinct_ids) - 1)
         first = np.searchsorted(np.searchsorted(distinct_ids, transaction) * span + end, which * span + at)
         first = first.clip(max=len(transaction) - 1)
-        known = (transaction[first] == transactions) & (end[first] > at)
-        return np.where(known, effect[first], NEVER)
+        has_end = (transaction[first] == transactions) & (end[first] > at)
+        return np.where(has_end, effect[first], NEVER)
 
     @cached_property
     def _transaction_ends(self) -> tuple[Ints, Ints, Ints]:
@@ -170,6 +183,12 @@ def read_records(listing: HistoryListing, advance: Callable[[int], None] = lambd
     return reading.finish(listing, torn, notes)
 
 
+def _chosen(frames: JournalFrames) -> Ints:
+    """Return the records of a window that are about messages, and the ends of transactions."""
+    about = np.isin(frames.kind, _WITH_TYPE) & np.isin(frames.user_type, _ABOUT_MESSAGES)
+    return np.flatnonzero(about | np.isin(frames.kind, _ENDS))
+
+
 class _Reading:
     """The state of reading between two windows."""
 
@@ -189,8 +208,7 @@ class _Reading:
     def take(self, frames: JournalFrames) -> None:
         """Add the records of a window that are about messages."""
         self._note(frames)
-        about = np.isin(frames.kind, _WITH_TYPE) & np.isin(frames.user_type, _ABOUT_MESSAGES)
-        rows = np.flatnonzero(about | np.isin(frames.kind, _ENDS))
+        rows = _chosen(frames)
         if len(rows):
             self.columns.extend(frames, rows)
             self.kinds.extend(frames.kind[rows].astype(np.int64))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pagefmt.errors import PageFmtError
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
-from pagefmt.journal.files import FileNote, Journal, JournalFile, JournalListing, not_read
+from pagefmt.journal.files import FileNote, FileProblem, Journal, JournalFile, JournalListing, not_read
 from pagefmt.journal.listing import list_files
 from pagefmt.journal.numbers import TOGETHER, Numbers
 from pagefmt.journal.record_types import MESSAGES, type_name
@@ -129,6 +129,14 @@ class LoadedJournal:
     def damage(self) -> JournalDamage | None:
         """Return what cannot be read, or None if the journal is as a broker leaves it."""
         return damage_of(self.torn, self.notes)
+
+    @property
+    def is_continued(self) -> bool:
+        """Return whether several files have one id: a broker continued one that a compaction had written.
+
+        Then a record may be in two of them, and a later one deleted already.
+        """
+        return any(note.kind is FileProblem.CONTINUED for note in self.notes)
 
     def newest(self, rows: Iterable[int]) -> bool:
         """Return whether one of the rows comes from the file that a running broker writes to."""

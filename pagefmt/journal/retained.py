@@ -48,7 +48,7 @@ def without_copies(files: Iterable[JournalFile]) -> tuple[list[JournalFile], lis
 def _beginnings(files: list[JournalFile]) -> list[tuple[JournalFile, JournalFile]]:
     """Return the files that are the beginning of another one, with that one."""
     try:
-        by_end = sorted(((_end_of_records(file), file) for file in files), key=lambda pair: pair[0])
+        by_end = sorted(((end_of_records(file), file) for file in files), key=lambda pair: pair[0])
         beginnings = []
         for number, (end, shorter) in enumerate(by_end):
             longer = next((file for _, file in by_end[number + 1 :] if _begin_alike(shorter, file, end)), None)
@@ -59,7 +59,8 @@ def _beginnings(files: list[JournalFile]) -> list[tuple[JournalFile, JournalFile
         return []
 
 
-def _end_of_records(file: JournalFile) -> int:
+def end_of_records(file: JournalFile) -> int:
+    """Return the offset behind the last record of a file. Raise ``NotReadable``."""
     from pagefmt.journal.windows import frames_in_windows
 
     torn = TornRecords()

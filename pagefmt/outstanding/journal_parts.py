@@ -115,12 +115,12 @@ class JournalOrigin(MessageOrigin):
     def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
         """Return delivery counts and scheduled times from the journal."""
         mine = self.numbers[number]
-        rows = _spread(self.messages.begins[mine], np.diff(self.messages.begins)[mine])
+        rows = spread(self.messages.begins[mine], np.diff(self.messages.begins)[mine])
         references = self.messages.references
         return references.delivered[rows], references.scheduled[rows]
 
 
-def _spread(first: Ints, counts: Ints) -> Ints:
+def spread(first: Ints, counts: Ints) -> Ints:
     """Return consecutive numbers for each k, concatenated.
 
     ``first[k]``, ``first[k] + 1`` … ``counts[k]`` numbers for each k.
@@ -163,20 +163,26 @@ class LostPart(NamedTuple):
     why: str
 
 
-class JournalParts:
-    """The messages of a broker's journal, as they were when it was loaded.
+class MessageParts:
+    """Messages in journal files as pages.
 
-    A running broker compacts its journal: messages whose file is gone are looked up in the files that are there now.
+    ``queues``: by id; None: no bindings, so that no id is taken for that of a deleted queue. ``unknown``: why nobody
+    knows what is outstanding, or None.
     """
 
-    def __init__(self, state: PagingState, large: LargeMessages | None, start: BrokerStart = AT_ANY_TIME) -> None:
-        self.state = state
+    def __init__(
+        self,
+        messages: JournalMessages,
+        journal: MessageJournal,
+        queues: dict[int, QueueBinding] | None,
+        large: LargeMessages | None,
+        now: int,
+        unknown: Unknown | None = None,
+    ) -> None:
+        self.messages = messages
         self.large = large
-        self.start = start
-        self.messages = journal_messages(state.journal.loaded)
-        queues = state.bindings.queues if state.bindings is not None else {}
-        times, self.looked_into = started_references(self.messages, self.decoded, queues, start)
-        self.messages = replace(self.messages, references=self.messages.references._replace(scheduled=times))
+        self.now = now
+        self._journal, self._queues, self._unknown = journal, queues, unknown
 
     def decoded(self, numbers: Ints) -> Iterator[tuple[int, Message]]:
         """Yield the messages of these numbers that are understood, each with its number."""
@@ -185,19 +191,6 @@ class JournalParts:
                 for selected in select_messages(part.page, None, MessageFilter()):
                     if isinstance(selected, SelectedMessage) and isinstance(selected.record, PageRecord):
                         yield int(part.origin.numbers[selected.number]), selected.record.message
-
-    def due(self, queue: int) -> tuple[Ints, Ints]:
-        """Return the messages that a queue has neither acknowledged nor in doubt, in order of arrival, and their times.
-
-        Times are in ms, 0 if the message is due; scheduled messages that are due keep their position.
-        """
-        messages = self.messages
-        mine = messages.arrived[messages.references.queue[messages.arrived] == queue]
-        some = messages.references.of(mine)
-        waiting = ~some.acked & ~some.held & (messages.tx[some.message] == NO_TRANSACTION)
-        waiting &= some.scheduled != REPLACED
-        times = some.scheduled[waiting]
-        return some.message[waiting], np.where((times >= 0) & (times <= self.start.now), 0, times)
 
     def parts(self, numbers: Ints | None = None, size: int | None = None) -> Iterator[JournalPart | LostPart]:
         """Yield all messages, or these in this order, in parts of about ``size`` bytes (None: ``CHUNK``)."""
@@ -220,27 +213,12 @@ class JournalParts:
             else:
                 yield LostPart(len(mine), why)
 
-    @property
-    def gone(self) -> int:
-        """Return how many of the messages that had to be located again the broker has finished."""
-        return int(np.count_nonzero(self.messages.rows < 0))
-
     def _here(self, numbers: Ints) -> Ints:
         return numbers[self.messages.rows[numbers] >= 0]
 
     def _looked_up_anew(self) -> bool:
-        """Locate the messages again if a broker is running. Return False if that cannot help."""
-        files = self.messages.columns.files
-        if not self.state.live or not files:
-            return False
-        try:
-            now = journal_messages(load_journal(files[0].path.parent))
-        except (NotAJournal, JournalMoves):
-            return False
-        number = MessageNumbers(now.ids).of(self.messages.ids)
-        rows = np.where((number >= 0) & (self.messages.rows >= 0), now.rows[number] if len(now) else -1, -1)
-        self.messages = replace(self.messages, columns=now.columns, rows=rows)
-        return True
+        """Locate the messages again after a file was changed or removed. Return False if that cannot help."""
+        return False
 
     def _cuts(self, every: Ints, size: int) -> Iterator[Ints]:
         """Yield parts of about ``size`` bytes, each of one layout."""
@@ -262,23 +240,27 @@ class JournalParts:
             start += first
 
     def _part(self, mine: Ints) -> JournalPart:
-        messages, journals = self.messages, self.state.known
+        messages, queues = self.messages, self._queues
         counts = np.diff(messages.begins)[mine]
-        references = messages.references.of(_spread(messages.begins[mine], counts))
+        references = messages.references.of(spread(messages.begins[mine], counts))
         number = np.repeat(np.arange(len(mine)), counts)
-        queues = self.state.bindings.queues if self.state.bindings is not None else None
-        unknown = self.state.unknown
-        bound = None if journals.unknown_bindings is not None else queues
         rule = JournalRule(
-            self.state.journal,
-            bound,
+            self._journal,
+            self._bound,
             _by_queue(references.queue, number, references.acked),
             _by_queue(references.queue, number, references.held),
         )
-        origin = JournalOrigin(
-            queues or {}, None if unknown is None else unknown.reason, self.large, self.start.now, messages, mine
-        )
-        return JournalPart(self._page(mine, references.queue, counts), origin, rule, unknown, queues)
+        page = self._page(mine, references.queue, counts)
+        return JournalPart(page, self._origin(mine), rule, self._unknown, queues)
+
+    @property
+    def _bound(self) -> Collection[int] | None:
+        """Return the ids of the queues that exist, None if any may."""
+        return self._queues
+
+    def _origin(self, mine: Ints) -> JournalOrigin:
+        reason = None if self._unknown is None else self._unknown.reason
+        return JournalOrigin(self._queues or {}, reason, self.large, self.now, self.messages, mine)
 
     def _page(self, mine: Ints, queues: Ints, counts: Ints) -> PageInMemory:
         columns, rows = self.messages.columns, self.messages.rows[mine]
@@ -294,6 +276,57 @@ class JournalParts:
             LooseRecord(body, tuple(ids[first:end]), tx, *large_type(kind, body))
             for kind, body, tx, (first, end) in records
         )
+
+
+class JournalParts(MessageParts):
+    """The messages of a broker's journal, as they were when it was loaded.
+
+    A running broker compacts its journal: messages whose file is gone are looked up in the files that are there now.
+    """
+
+    def __init__(self, state: PagingState, large: LargeMessages | None, start: BrokerStart = AT_ANY_TIME) -> None:
+        queues = state.bindings.queues if state.bindings is not None else None
+        messages = journal_messages(state.journal.loaded)
+        super().__init__(messages, state.journal, queues, large, start.now, state.unknown)
+        self.state = state
+        self.start = start
+        times, self.looked_into = started_references(self.messages, self.decoded, queues or {}, start)
+        self.messages = replace(self.messages, references=self.messages.references._replace(scheduled=times))
+
+    def due(self, queue: int) -> tuple[Ints, Ints]:
+        """Return the messages that a queue has neither acknowledged nor in doubt, in order of arrival, and their times.
+
+        Times are in ms, 0 if the message is due; scheduled messages that are due keep their position.
+        """
+        messages = self.messages
+        mine = messages.arrived[messages.references.queue[messages.arrived] == queue]
+        some = messages.references.of(mine)
+        waiting = ~some.acked & ~some.held & (messages.tx[some.message] == NO_TRANSACTION)
+        waiting &= some.scheduled != REPLACED
+        times = some.scheduled[waiting]
+        return some.message[waiting], np.where((times >= 0) & (times <= self.start.now), 0, times)
+
+    @property
+    def gone(self) -> int:
+        """Return how many of the messages that had to be located again the broker has finished."""
+        return int(np.count_nonzero(self.messages.rows < 0))
+
+    def _looked_up_anew(self) -> bool:
+        files = self.messages.columns.files
+        if not self.state.live or not files:
+            return False
+        try:
+            now = journal_messages(load_journal(files[0].path.parent))
+        except (NotAJournal, JournalMoves):
+            return False
+        number = MessageNumbers(now.ids).of(self.messages.ids)
+        rows = np.where((number >= 0) & (self.messages.rows >= 0), now.rows[number] if len(now) else -1, -1)
+        self.messages = replace(self.messages, columns=now.columns, rows=rows)
+        return True
+
+    @property
+    def _bound(self) -> Collection[int] | None:
+        return None if self.state.known.unknown_bindings is not None else self._queues
 
 
 def large_type(user_type: int, body: bytes) -> tuple[int, bool]:

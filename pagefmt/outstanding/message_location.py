@@ -36,6 +36,7 @@ class Where(StrEnum):
     JOURNAL = "journal"
     PAGE = "page"
     LARGE = "large"
+    HISTORY = "history"
 
 
 class QueueState(StrEnum):
@@ -78,11 +79,14 @@ def queue_state(ack_state: AckState) -> QueueState | None:
 
 
 class QueueEntry(NamedTuple):
-    """One queue of a message. ``state`` None: ``why``. ``scheduled``: not before (ms); None: no time is set."""
+    """One queue of a message. ``state``: of ``QueueState``, in a history of ``PastState``; None: ``why``.
+
+    ``scheduled``: not before (ms); None: no time is set.
+    """
 
     queue: str
     id: int
-    state: QueueState | None
+    state: StrEnum | None
     delivery_count: int
     scheduled: int | None
     why: str | None
@@ -106,6 +110,13 @@ class JournalPlaces(NamedTuple):
     which: Ints
     offset: Ints
     length: Ints
+
+
+class TimeBrackets(NamedTuple):
+    """Between which times messages were sent: ``brackets[which]``, each of two ISO times, None for one not known."""
+
+    brackets: list[tuple[str | None, str | None]]
+    which: Ints
 
 
 class ScheduledRecord(NamedTuple):
@@ -148,16 +159,24 @@ class MessageOrigin(ABC):
     def deliveries(self, number: Ints, row: Ints) -> tuple[Ints, Ints]:
         """Return delivery counts and scheduled times (ms) by queue. ``row``: the record of each queue."""
 
+    def times(self, number: Ints) -> TimeBrackets | None:
+        """Return between which times messages were sent, None for messages that are not in a history."""
+        return None
+
     def entries(self, rule: PageRule | None, number: Ints, tx: Ints, offsets: Ints, queue: Ints) -> QueueEntries:
         """Return the state of records for their queues.
 
         ``queue``: the queue ids of all records; those of one record start at its ``offsets``. ``rule`` None: the
         journal is not known.
         """
-        row = owners(offsets)
         code = np.full(len(queue), -1)
         if rule is not None:
             code = named_queues(rule, number, tx, offsets, queue).codes.astype(np.int64)
+        return self._each_entry(number, offsets, queue, code)
+
+    def _each_entry(self, number: Ints, offsets: Ints, queue: Ints, code: Ints) -> QueueEntries:
+        """Return the entries of records whose queues have these codes, each queue once."""
+        row = owners(offsets)
         columns: tuple[Ints, ...] = (queue, code, *self.deliveries(number, row))
         once = each_once(row, queue)
         if len(once) < len(queue):

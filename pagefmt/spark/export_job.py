@@ -58,6 +58,8 @@ class ExportJob:
                 "--incremental: adds messages to a table; it cannot be combined with other --what or --mode "
                 "overwrite-partitions"
             )
+        if self.incremental and self.spec.within is StoredIn.HISTORY:
+            raise ExportRefused("--incremental: states in a history change; export it as a whole, or --in live")
         if self.form is not LakeFormat.PARQUET:
             if self.mode is WriteMode.PARTITIONS:
                 raise ExportRefused(f"--table-format {self.form}: works with --mode append and overwrite only")
@@ -131,14 +133,19 @@ def table_spec(
     where: str | None,
     splits: Sequence[str],
     splittable: Sequence[str],
+    states: tuple[str, ...] | None = None,
 ) -> TableSpec:
     """Return what the rows of a table are. ``splittable``: columns that tables of messages can be partitioned by.
+
+    ``states``: as ``TableSpec`` has it.
 
     Raises ``ExportRefused`` for what such a table does not have, and the selector's error.
     """
     if not what.of_messages and (where is not None or body is not TableBody.SIZE):
         raise ExportRefused(f"--what {what}: has no messages; --where and --body work with --what messages only")
-    spec = TableSpec.now(content=what, within=within, body=body, where=where)
+    if within is StoredIn.HISTORY and not what.of_messages:
+        raise ExportRefused(f"--what {what}: a history has messages; --in history works with --what messages only")
+    spec = TableSpec.now(content=what, within=within, body=body, where=where, states=states)
     names = (*spec.schema.names, *(["day", "hour"] if what.of_messages else []))
     allowed = [name for name in splittable if name in names]
     unknown = [name for name in splits if name not in allowed]

@@ -66,9 +66,10 @@ def pieces_of(broker: FleetBroker, stores: Iterable[Store], content: TableConten
     """Yield all pieces of a table in the order of its rows. ``within`` restricts where messages are read."""
     beside = content in (TableContent.DAMAGE, TableContent.ACKNOWLEDGEMENTS)
     if beside or (content.of_messages and within is not StoredIn.PAGES):
-        yield Piece(broker, None, size=_size(broker.place.journal))
+        past = broker.history.retention if broker.history is not None else None
+        yield Piece(broker, None, size=_size(broker.place.journal) + _size(past))
     pages = content is not TableContent.ACKNOWLEDGEMENTS
-    if pages and not (content.of_messages and within is StoredIn.JOURNAL):
+    if pages and not (content.of_messages and within in (StoredIn.JOURNAL, StoredIn.HISTORY)):
         whole = content is TableContent.OUTSTANDING
         for store in stores:
             if store.pages or store.problem:

@@ -46,7 +46,8 @@ class BadOption(PageFmtError):
 class TableSpec:
     """What a table contains; sent to the tasks. ``exported_at``: in ms. ``run``: identifies the reading.
 
-    ``within`` restricts where messages are read. ``tests``: rows that do not pass may be left out.
+    ``within`` restricts where messages are read. ``tests``: rows that do not pass may be left out. ``states``: of a
+    history, only messages in one of these states; None: all.
     """
 
     content: TableContent = TableContent.MESSAGES
@@ -57,11 +58,14 @@ class TableSpec:
     exported_at: int = 0
     run: str = ""
     tests: tuple[ColumnTest, ...] = ()
+    states: tuple[str, ...] | None = None
 
     def messages(self) -> NamedTable:
         """Return the table of messages. Raise ``NoSuchColumn``, and ``SelectorError`` for the selector."""
         where = None if self.where is None else parse(self.where)
-        query = TableQuery(self.body, where, located=True, headers=header_tests(self.tests))
+        query = TableQuery(
+            self.body, where, located=True, headers=header_tests(self.tests), past=self.within is StoredIn.HISTORY
+        )
         before, behind = _AROUND
         names = (*before, *query.schema.names, *behind) if self.columns is None else self.columns
         return NamedTable.of(names, query, first=OF_A_FLEET)
@@ -89,7 +93,7 @@ _PLACES: Final = frozenset(("path", "paths", "brokers"))
 _KNOWN: Final = (
     _PLACES
     | {"damage", "paging", "journal", "bindings"}
-    | {field.name for field in fields(TableSpec)} - {"exported_at", "run", "tests"}
+    | {field.name for field in fields(TableSpec)} - {"exported_at", "run", "tests", "states"}
 )
 
 
@@ -110,6 +114,8 @@ class SourceOptions:
             raise BadOption(f"option {unknown[0]}: not known; choose from {', '.join(sorted(_KNOWN))}")
         content = _one_of(TableContent, options, "content", TableContent.MESSAGES)
         within = _one_of(StoredIn, options, "within", StoredIn.LIVE)
+        if within is StoredIn.HISTORY:
+            raise BadOption("option within: 'pagectl export --in history' exports a history; choose another")
         body = _one_of(TableBody, options, "body", TableBody.SIZE)
         columns = options.get("columns")
         names = None if columns is None else tuple(dict.fromkeys(name.strip() for name in columns.split(",")))

@@ -10,9 +10,10 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
@@ -21,13 +22,16 @@ from pagefmt.codec.pages.frames import NO_BYTES, PAYLOAD_DAMAGE, Damage
 from pagefmt.codec.pages.page_file import PageFile
 from pagefmt.describe.arrow_schema import utf8_row
 from pagefmt.directory.edition_evidence import assumed_edition
-from pagefmt.directory.fleet import FleetBroker
+from pagefmt.directory.fleet import FleetBroker, HistoryFiles
 from pagefmt.directory.locate import stores
 from pagefmt.directory.paging import page_name
 from pagefmt.directory.permissions import Reads, closed_files
 from pagefmt.directory.store_findings import entry_findings
 from pagefmt.editions import Edition
 from pagefmt.errors import PageFmtError
+from pagefmt.history.history import load_history
+from pagefmt.history.messages import PastState
+from pagefmt.history.parts import HistoryParts
 from pagefmt.outstanding.journal_parts import JournalPart, JournalParts
 from pagefmt.outstanding.message_location import PageOrigin
 from pagefmt.outstanding.schedules import BrokerStart
@@ -45,7 +49,7 @@ from pagefmt.table.state_tables import acknowledgement_batches, page_row, queue_
 from pagefmt.table.table import PageSource, TableDamage, TableQuery, page_batches, without_outstanding
 from pagefmt.table.table_body import TableBody
 from pagefmt.table.table_content import StoredIn, TableContent
-from pagefmt.vectors import load_place
+from pagefmt.vectors import load_pages, load_place
 
 _LOG: Final = logging.getLogger(__name__)
 SHOWN: Final = "the table does not say what is outstanding"
@@ -104,7 +108,7 @@ class BrokerAtHand:
         place = broker.place
         archive = None if broker.unpacked is None else take_archive(broker.unpacked)
         identity = journal_identity(place.journal)
-        state = load_place(place)
+        state = load_place(place) if broker.history is None else load_pages(place)
         stores_by_name = {item.store.name: item for item in state.of(stores(place))}
         edition = broker.edition or assumed_edition(state.bindings, state.journal)
         names = {item: queue.name for item, queue in state.bindings.queues.items()} if state.bindings else {}
@@ -165,6 +169,8 @@ def _messages(broker: BrokerAtHand, piece: Piece, spec: TableSpec) -> Iterator[R
     table = spec.messages()
     if piece.store is None:
         rows = _messages_of_journal(broker, table, spec)
+        if piece.broker.history is not None:
+            rows = _messages_of_history(broker, piece.broker.history, table, spec)
         if piece.known is not None:
             journals, exported = broker.state.known, piece.known.get(JOURNAL)
             whole = journals.unknown_journal is None and not journals.damaged
@@ -183,6 +189,24 @@ def _messages_of_journal(broker: BrokerAtHand, table: NamedTable, spec: TableSpe
     for part in JournalParts(broker.state, broker.large, BrokerStart(spec.exported_at, broker.edition)).parts():
         if isinstance(part, JournalPart):
             yield from _journal_rows(broker, part, table, spec)
+        else:
+            yield LostRows(broker.broker.name, None, None, part.why, 0, None, None, f"{part.messages} messages")
+
+
+def _messages_of_history(
+    broker: BrokerAtHand, files: HistoryFiles, table: NamedTable, spec: TableSpec
+) -> Iterator[Rows]:
+    zone = None if files.zone is None else ZoneInfo(files.zone)
+    history = load_history(broker.broker.place, files.retention, zone, files.page_sizes.get)
+    damage = history.records.damage
+    if damage is not None:
+        yield LostRows(broker.broker.name, None, None, damage.place, 0, None, None, "journal")
+    states = None if spec.states is None else tuple(map(PastState, spec.states))
+    parts = HistoryParts(history, broker.state.journal, broker.large)
+    past = replace(broker, queues={number: queue.name for number, queue in history.queues.queues.items()})
+    for part in parts.parts(parts.numbers(states=states)):
+        if isinstance(part, JournalPart):
+            yield from _journal_rows(past, part, table, spec)
         else:
             yield LostRows(broker.broker.name, None, None, part.why, 0, None, None, f"{part.messages} messages")
 

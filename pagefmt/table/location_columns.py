@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -46,6 +47,10 @@ ORIGIN_FIELDS: Final = (
     pa.field("file", STRING),
     pa.field("queues_state", QUEUES_STATE, nullable=False),
 )
+TIME: Final = pa.timestamp("ms", "UTC")
+TIMES: Final = ("not_before", "not_after")
+# Between these times a message of a history was sent; null if not known.
+TIME_FIELDS: Final = tuple(pa.field(name, TIME) for name in TIMES)
 # Columns that are null for messages of the journal.
 NULLABLE: Final = frozenset(("store", "page", "number"))
 # ``queues_state`` with each distinct entry once.
@@ -105,11 +110,18 @@ def origin_table(
     table: dict[str, pa.Array] = {}
     if "where" in form.names or "file" in form.names:
         large = pc.fill_null(columns["large"], False)
+        if origin.where is Where.HISTORY:  # which has the bodies, too
+            large = pc.and_(large, False)
         names, which = origin.files(number)
         files = names_array(names).take(pa.array(which))
         if origin.large is not None and pc.any(large).as_py():
             files = pc.if_else(large, names_array(_bodies(origin.large, columns["id"], large)), files)
         table |= {"where": pc.if_else(large, str(Where.LARGE), str(origin.where)), "file": files}
+    if (times := origin.times(number)) is not None:
+        which = pa.array(times.which)
+        for name, texts in zip(TIMES, zip(*times.brackets, strict=True), strict=True):
+            moments = [None if text is None else datetime.fromisoformat(text) for text in texts]
+            table[name] = pa.array(moments, TIME).take(which)
     if "queues_state" in form.names:
         entries = origin.entries(rule, number, np.asarray(columns["tx"]), *flat(columns["queues"]))
         distinct, which = pa.array(map(_struct, entries.distinct), QUEUES_STATE.value_type), entries.which

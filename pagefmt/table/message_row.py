@@ -49,8 +49,10 @@ def origin_json(origin: MessageOrigin, rule: PageRule | None, number: int, messa
     """Return the keys about the location and state of a message; for one in the journal also those of its position."""
     numbers = np.array([number])
     keys: Json = {"where": str(Where.LARGE), "file": message["large_file"]}
-    if not message["large"]:
+    if not message["large"] or origin.where is Where.HISTORY:
         keys = {"where": str(origin.where), "file": origin.files(numbers)[0][0]}
+    if (times := origin.times(numbers)) is not None:
+        keys["not_before"], keys["not_after"] = times.brackets[0]
     queues = np.array(message["queues"], np.int64)
     entries = origin.entries(rule, numbers, np.array([message["tx"]]), np.array([0, len(queues)]), queues)
     states = {}

@@ -36,6 +36,7 @@ from pagefmt.table.location_columns import (
     CODED_STATES,
     NULLABLE,
     ORIGIN_FIELDS,
+    TIME_FIELDS,
     note_schedules,
     origin_table,
     set_apart,
@@ -95,7 +96,8 @@ class TableQuery:
 
     ``where``: only messages that the selector matches. ``columns``: only these columns of the body form, and nothing
     else is decoded; None: all. ``located``: with the columns of an origin. ``headers``: selects rows by their headers
-    before anything else is decoded. ``coded``: ``queues_state`` contains each distinct state once.
+    before anything else is decoded. ``coded``: ``queues_state`` contains each distinct state once. ``past``: messages
+    of a history, with the times between which they were sent.
     """
 
     body: TableBody = TableBody.SIZE
@@ -104,6 +106,7 @@ class TableQuery:
     located: bool = False
     headers: Callable[[pa.RecordBatch], Mask] | None = None
     coded: bool = False
+    past: bool = False
 
     @property
     def schema(self) -> pa.Schema:
@@ -117,6 +120,7 @@ class TableQuery:
             fields = [
                 *(field.with_nullable(field.name in NULLABLE or field.nullable) for field in fields),
                 *(CODED_STATES if self.coded and field.name == CODED_STATES.name else field for field in ORIGIN_FIELDS),
+                *(TIME_FIELDS if self.past else ()),
             ]
         return pa.schema([field for field in fields if self.columns is None or field.name in self.columns])
 
@@ -124,7 +128,9 @@ class TableQuery:
     def level(self) -> Detail:
         """Return the lowest level that has everything that the columns and the selector need."""
         made_of = {VALUE_FIELD.name: ("type", "body")} | dict.fromkeys(STATE_COLUMNS, ("number", "tx", "queues"))
-        made_of |= dict.fromkeys((field.name for field in ORIGIN_FIELDS), ("number", "tx", "queues", "id", "large"))
+        made_of |= dict.fromkeys(
+            (field.name for field in (*ORIGIN_FIELDS, *TIME_FIELDS)), ("number", "tx", "queues", "id", "large")
+        )
         needed = {name_ for name in self.schema.names for name_ in made_of.get(name, (name,))} - STORE_COLUMNS
         least = Detail.COUNT if self.where is None else Detail.PROPERTIES
         if self.where is not None and level_for(self.where) is Detail.TEXTS:

@@ -25,11 +25,12 @@ class TableContent(StrEnum):
 
 
 class StoredIn(StrEnum):
-    """Where messages are looked for; ``live``: everywhere."""
+    """Where messages are looked for; ``live``: everywhere where a broker that starts finds some."""
 
     LIVE = "live"
     PAGES = "pages"
     JOURNAL = "journal"
+    HISTORY = "history"
 
 
 class LakeFormat(StrEnum):

@@ -12,7 +12,7 @@ from harmed import data_directory, faults, no_trace, pagectl, pages_of, record, 
 from program import call
 
 from pagefmt.change.compaction.copy_out import copy_file
-from pagefmt.codec.messages.large import LargeMessages, chunks, content_of, sha256_of
+from pagefmt.codec.messages.large import LargeMessages, content_of, sha256_of
 from pagefmt.storage.file_snapshot import SourceChanged
 from pagefmt.storage.files import NotReadable
 from pagefmt.storage.writing import Disk
@@ -80,10 +80,10 @@ def test_a_body_that_is_cut_while_it_is_read_is_not_taken_for_whole(tmp_path: Pa
     file = LargeMessages(tmp_path).find(7)
     assert file is not None
     os.truncate(file.path, 999)
-    for read in (lambda: b"".join(chunks(file)), lambda: content_of(file, 2000), lambda: sha256_of(file)):
+    for read in (lambda: b"".join(file.chunks()), lambda: content_of(file, 2000), lambda: sha256_of(file)):
         with pytest.raises(NotReadable, match=r"7\.msg: ends at offset 999"):
             read()
-    assert b"".join(chunks(file, 10)) == b"x" * 10
+    assert b"".join(file.chunks(10)) == b"x" * 10
 
 
 @pytest.mark.parametrize("size", [1 << 20, 5 << 20], ids=["cut", "growing"])

@@ -8,6 +8,7 @@ from product_source import definitions
 
 CACHED_PROPERTIES = {
     "brokerconf.editor.descriptions.ElementDescription", "brokerconf.kubernetes.broker_resource.BrokerResource",
+    "pagefmt.history.bodies.HistoryBodies", "pagefmt.history.records.HistoryRecords",
 }  # fmt: skip
 COMPILED = "pageengine."  # mypyc makes structures of data classes without slots alone
 

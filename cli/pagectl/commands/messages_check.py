@@ -12,6 +12,7 @@ from pagectl.options.backlog_thresholds import BacklogThresholds, CriticalOption
 from pagectl.options.disk import PLUGIN_FORMAT_HELP, QuietOption, TimeoutOption, VerboseOption
 from pagectl.options.formats import PluginFormat
 from pagectl.options.groups import BrokerOptions
+from pagectl.options.history import refuse_history
 from pagectl.options.shared import DirArgument, EditionOption, InOption
 from pagectl.outputs.plugin import Plugin
 from pagectl.running.deadline import Answer
@@ -72,6 +73,7 @@ def command(
         from pagectl.outputs.backlog_text import nagios, summary
         from pagectl.reports.messages_check import MessagesCheck
 
+        refuse_history(within)
         opened = open_broker(directory, broker.broker_xml, broker.reading(edition))
         judged = judge_backlogs(opened, scope, thresholds, within)
         if quiet and judged.status is Status.OK:

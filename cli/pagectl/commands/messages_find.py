@@ -36,9 +36,10 @@ def command(
     local one (TZ). Ends with status 1 if pages, journal or bindings are
     damaged or missing.
     """
-    if not options.says_what and options.count_by is not None:
+    says_what = options.says_what or options.states is not None
+    if not says_what and options.count_by is not None:
         words = [*([] if directory is None else [str(directory)]), "--count-by", options.count_by]
         raise CallError(f"to count all messages: pagectl messages decode {shlex.join(words)}")
-    if not options.says_what:
+    if not says_what:
         raise CallError("say what to find: --id, --message-id, --correlation-id, --contains, --where, … (see --help)")
     return carry_out_everywhere(directory, options, processes(jobs), with_offsets=True)

@@ -8,6 +8,7 @@ import typer
 
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
+from pagectl.options.history import HistoryChoiceOptions
 from pagectl.options.message_filter import QueueOption
 from pagectl.options.sending import PaceOptions, PeerOptions
 from pagectl.options.shared import DirArgument, DryRunOption, InOption, TextOrJsonOption, WhereOption
@@ -20,6 +21,10 @@ EXAMPLES = (
     (
         "One queue, so that the run can be interrupted and resumed",
         "messages send /var/lib/broker --to amqps://new --credentials user.txt --queue red.news --checkpoint red.state",
+    ),
+    (
+        "Bring back what was acknowledged by mistake, and see first what that is",
+        "messages send /var/lib/broker --to amqp://new:5672 --in history --queue red.news --since 2h --dry-run",
     ),
 )
 
@@ -43,6 +48,7 @@ def command(
     pace: PaceOptions = PaceOptions(),
     peer: PeerOptions = PeerOptions(),
     within: InOption = StoredIn.LIVE,
+    past: HistoryChoiceOptions = HistoryChoiceOptions(),
     dry_run: DryRunOption = False,
     form: TextOrJsonOption = TextOrJson.text,
     broker: BrokerOptions = BrokerOptions(),
@@ -52,8 +58,12 @@ def command(
     Each message goes only to the queue of the same name and address. AMQP messages are sent unchanged, others
     unchanged inside AMQP if the broker accepts that (2.32 and later), and converted otherwise; what is lost is
     reported. Each gets a duplicate id (_AMQ_DUPL_ID) unless it has its own, so that the broker knows it again. Messages
-    in doubt are left out. Ends with status 1 if any were, if the broker refused something, or if a message, a page or
-    the journal cannot be read.
+    in doubt are left out. Ends with status 1 if any were, if the broker refused something, or if a message, a page, the
+    journal or the history cannot be read.
+
+    With --in history, messages come back that have left their queues: acknowledged, expired, or removed with their
+    queue, unless --in-state says otherwise. Say which (--all for every one). Each gets a duplicate id of its own, since
+    brokers may remember the old one, and a broker may use the directories meanwhile.
     """
     from pagectl.opening.broker import located
     from pagectl.sending.start import SendingChoice, send
@@ -64,8 +74,17 @@ def command(
     aim = target(to, peer.credentials, peer.ca, peer.cert, peer.key)
     if aim.in_clear and not dry_run:
         warning("the password is sent over the network unencrypted; use amqps if the broker accepts it")
-    place = located(directory, broker)
-    report, stored = send(place, aim, SendingChoice(queues, where, mapping or [], within), pace, dry_run=dry_run)
+    past.check_choice(within, queues, where)
+    if within is StoredIn.HISTORY:
+        from pagectl.opening.history import open_history
+        from pagectl.sending.choice import PastChoice
+
+        opened = open_history(directory, broker, past)
+        place, choice = opened.place, PastChoice(opened, past)
+    else:
+        place, choice = located(directory, broker), None
+    chosen = SendingChoice(queues, where, mapping or [], within, choice)
+    report, stored = send(place, aim, chosen, pace, dry_run=dry_run)
     if form is TextOrJson.json:
         print_json(report.as_report())
     else:

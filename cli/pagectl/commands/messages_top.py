@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pagectl.opening.broker import Alone, located_each
 from pagectl.options.groups import BrokerOptions, ListOptions
+from pagectl.options.history import refuse_history
 from pagectl.options.shared import InOption
 from pagectl.options.top import DirsArgument, TopOptions
 from pagectl.outputs.top_text import show_top
@@ -36,6 +37,7 @@ def command(
     waiting; text shows 20 queues unless --limit is given. Unknown values are ? (null) with the reason. Ends with status
     1 if something is damaged or not known, and with 2 if one of several DIRs cannot be read (the others are shown).
     """
+    refuse_history(within)
     view = HOLDERS.view(listed)
     places, failed = located_each(directories or [], broker, alone=Alone.MESSAGES)
     if pace.watch:

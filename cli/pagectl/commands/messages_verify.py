@@ -5,6 +5,7 @@ from __future__ import annotations
 from pagectl.opening.broker import Alone, located
 from pagectl.options.formats import ListFormat
 from pagectl.options.groups import BrokerOptions
+from pagectl.options.history import refuse_history
 from pagectl.options.shared import (
     DirArgument,
     EditionOption,
@@ -44,6 +45,7 @@ def command(
     from pagectl.opening.message_checks import verify_messages
     from pagefmt.findings import Severity
 
+    refuse_history(within)
     place = located(directory, broker, far=True, alone=Alone.MESSAGES)
     state, findings = verify_messages(place, within, edition_of(edition), processes(jobs))
     if form is ListFormat.text:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from pagectl.options.columns import BODIES, ORIGIN_COLUMNS
+from pagectl.options.columns import BODIES, ORIGIN_COLUMNS, TIME_COLUMNS
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import json_text, print_table
 from pagefmt.codec.messages.values import has_expired
@@ -30,6 +30,7 @@ COLUMNS: Final = (
     "outstanding", "store", "store_address", "page", "number", "offset", "length", "tx", "queues", "acked_by",
     *MESSAGE_KEYS, "amqp", "damage",
     *(f"body_{form}" for form in ("size", "sha256", "text", "value", "base64", "hex", "error")), *ORIGIN_COLUMNS,
+    *TIME_COLUMNS,
 )  # fmt: skip
 # default columns of CSV, before those for the chosen body forms
 FOR_CSV: Final = (
@@ -40,6 +41,7 @@ FOR_CSV: Final = (
 FOR_MESSAGES: Final = (*FOR_CSV, *ORIGIN_COLUMNS)
 # columns whose CSV cells ``csv_columns`` renders for many messages at once
 CELL_COLUMNS: Final = frozenset(COLUMNS) - {
+    *TIME_COLUMNS,
     "expired",
     "large_id",
     "large_file",
@@ -49,6 +51,8 @@ CELL_COLUMNS: Final = frozenset(COLUMNS) - {
     "damage",
     *(f"body_{form}" for form in ("sha256", "text", "value", "base64", "hex", "error")),
 }
+# states of a message that a queue still has to deliver
+_WAITING: Final = ("due", "scheduled", "waiting")
 # rows of a text table that are aligned together
 _AT_ONCE: Final = 1000
 
@@ -80,7 +84,7 @@ class RowPlace:
         if self.known.unknown is not None:
             return None
         names = ((number, bindings[number].name if number in bindings else str(number)) for number in message["queues"])
-        return [number for number, name in names if states.get(name, {}).get("state") in ("due", "scheduled")]
+        return [number for number, name in names if states.get(name, {}).get("state") in _WAITING]
 
 
 Read = Callable[[Mapping[str, Any], RowPlace], Any]

@@ -8,16 +8,18 @@ import typer
 
 from pagectl.decoding.shown import ShownOptions
 from pagectl.options.groups import BrokerOptions
+from pagectl.options.history import AsOfOption, HistoryOptions
 from pagectl.options.message_filter import QueueFilterOptions
 from pagectl.options.shared import EditionOption, InOption
 from pagefmt.table.table_content import StoredIn
 
 
-class EverywhereOptions(BrokerOptions, QueueFilterOptions, ShownOptions):
+class EverywhereOptions(BrokerOptions, QueueFilterOptions, HistoryOptions, ShownOptions):
     """What is shown, which messages, whose."""
 
     edition: EditionOption = None
     within: InOption = StoredIn.LIVE
+    as_of: AsOfOption = None
     count_by: Annotated[
         str | None,
         typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from itertools import groupby, islice
@@ -16,7 +16,7 @@ from pagectl.decoding.shown import TABLES, DecodeFormat, ShownOptions
 from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagectl.files.destination import output_to
 from pagectl.opening.broker import Alone, located
-from pagectl.options.columns import BODIES
+from pagectl.options.columns import BODIES, TIME_COLUMNS
 from pagectl.options.message_filter import tell_unsearched
 from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
@@ -29,6 +29,7 @@ from pagectl.terminal.streams import CsvTable, JsonItems, json_text, note, write
 from pagefmt.findings import some
 from pagefmt.parallel import PassedBytes, ahead
 from pagefmt.quantities import count_text
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from pagefmt.outstanding.state import PagingState
     from pagefmt.table.json_lines import MessageLines
     from pagefmt.table.row_groups import RowGroups
-    from pagefmt.table.table_content import StoredIn
 
 
 T = TypeVar("T")
@@ -67,6 +67,9 @@ def carry_out_everywhere(
 
     See ``carry_out``, which this calls with all parts of ``options``.
     """
+    options.check(options.within, options.as_of)
+    if options.within is StoredIn.HISTORY:
+        return _carry_out_history(directory, options, with_offsets=with_offsets)
     return carry_out(
         directory,
         options,
@@ -103,7 +106,6 @@ def carry_out(
     from pagefmt.describe.message_json import BodyForm
     from pagefmt.directory.permissions import Reads
     from pagefmt.outstanding.message_filter import MessageFilter
-    from pagefmt.table.table_content import StoredIn
 
     form, forms, where = shown.format(), shown.forms(), chosen.selector()
     field = None if count_by is None else count_field(count_by, shown)
@@ -138,6 +140,40 @@ def carry_out(
     return run.status
 
 
+def _carry_out_history(directory: Path | None, options: EverywhereOptions, *, with_offsets: bool) -> int:
+    """Write the messages of a history that options select, and return the exit status."""
+    from pagectl.decoding.history import HistorySources, parts_of, with_past_queues
+    from pagectl.opening.history import open_history, position_as_of
+    from pagefmt.history.counts import messages_as_of, past_counts
+    from pagefmt.history.messages import PastState
+
+    form, forms, where, states = options.format(), options.forms(), options.selector(), options.past_states()
+    field = None if options.count_by is None else count_field(options.count_by, options)
+    opened = open_history(directory, options, options)
+    if options.as_of is not None:
+        position = position_as_of(opened, options.as_of)
+        past = messages_as_of(opened.history.messages, position)
+        if unseen := sum(count.unseen for count in past_counts(opened.history.messages, position).values()):
+            note(
+                f"{count_text(unseen, 'more message')} waited then that no file has, or that cannot be told from others"
+            )
+        opened = opened._replace(history=replace(opened.history, messages=past))
+        states = states or (PastState.WAITING,)
+    place, state = opened.place, opened.state
+    choice = with_past_queues(opened, options.filter(place, state, where))
+    parts = parts_of(opened)
+    wanted = _message_options(
+        place, frozenset() if field is not None else forms, options.inflate, _reader(state, options.edition)
+    )
+    wanted = replace(wanted, large=parts.large)
+    sources = HistorySources(place, state, choice, parts=parts, states=states)
+    run = _Decoding(place, state, choice, wanted, sources, True, False, 1, with_offsets, past=True)
+    run.damaged = opened.damaged
+    _write(run, form, options, field)
+    tell_unsearched(choice)
+    return run.status
+
+
 def _write(run: _Decoding, form: DecodeFormat, shown: ShownOptions, field: str | None) -> None:
     """Write the messages, or with a ``field`` counts by it, in the format that is asked for."""
     columns = shown.chosen()
@@ -150,6 +186,7 @@ def _write(run: _Decoding, form: DecodeFormat, shown: ShownOptions, field: str |
     with output_to(shown.to, run.place, run.count):
         if form is DecodeFormat.csv:
             usual = FOR_MESSAGES if run.everywhere else FOR_CSV
+            usual = (*usual, *TIME_COLUMNS) if run.past else usual
             _write_csv(run, columns or (*usual, *_body_columns(run.wanted.forms)), shown.limit)
         elif form is DecodeFormat.json:
             _write_document(run, None if columns is None else ChosenColumns(columns), shown.limit)
@@ -193,7 +230,10 @@ def _message_options(place: DataLocation, forms: frozenset[BodyForm], inflate: b
 
 @dataclass(slots=True)
 class _Decoding:
-    """The state of one call: its sources and options, the number of messages written, and whether damage was met."""
+    """The state of one call: its sources and options, the number of messages written, and whether damage was met.
+
+    ``past``: messages of a history are read.
+    """
 
     place: DataLocation
     state: PagingState
@@ -204,6 +244,7 @@ class _Decoding:
     with_journal: bool
     jobs: int
     with_offsets: bool
+    past: bool = False
     damaged: bool = False
     written: int = field(default=0)
     plain: int = field(default_factory=lambda: PLAIN)
@@ -406,6 +447,7 @@ def _write_table(run: _Decoding, form: DecodeFormat, shown: ShownOptions) -> Non
         run.wanted.edition,
         run.queue_names,
         located=run.everywhere,
+        past=run.past,
     )
     if form is DecodeFormat.parquet and shown.limit is None and not output.splits and run.sources.listable:
         _write_row_groups(run, output, shown.to)
@@ -524,7 +566,16 @@ def _csv_table(run: _Decoding, names: Sequence[str]) -> TableOutput:
 
     columns = ",".join(table_columns(names))
     return table_output(
-        "csv", "size", columns, (), run.choice, run.wanted.edition, run.queue_names, located=run.everywhere, coded=True
+        "csv",
+        "size",
+        columns,
+        (),
+        run.choice,
+        run.wanted.edition,
+        run.queue_names,
+        located=run.everywhere,
+        coded=True,
+        past=run.past,
     )
 
 

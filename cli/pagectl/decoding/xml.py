@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pagectl.decoding.history import HistorySources, parts_to_send, with_past_queues
 from pagectl.decoding.sources import AllSources
 from pagectl.files.destination import output_to
 from pagectl.running.memory import keep_freed_memory
@@ -35,7 +36,9 @@ from pagefmt.vectors import XML_CHUNK, Routing, XmlTexts
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from pagectl.decoding.sources import PageToRead
+    from pagectl.decoding.sources import PageSources, PageToRead
+    from pagectl.opening.history import OpenedHistory
+    from pagectl.options.history import HistoryChoiceOptions
     from pagefmt.codec.pages.record import PageRecord
     from pagefmt.directory.bindings import Bindings
     from pagefmt.directory.locate import DataLocation
@@ -52,7 +55,6 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     ``queues``: names; None for all. Return whether something is damaged, not known or not in the file. Raises
     ``CannotKnow`` without bindings.
     """
-    keep_freed_memory()
     state = state_of_place(place, journal=True, within=within, closed=False)
     bindings = _bindings(place, state)
     wanted = queue_ids(queues, bindings, place) if queues else None
@@ -60,15 +62,42 @@ def write_xml(place: DataLocation, to: Path | None, queues: list[str] | None, wi
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     choice = MessageFilter(queues=wanted, outstanding=True)
     sources = AllSources(place, state, choice, within=within, large=large, in_order=False, part_size=XML_CHUNK)
+    is_wrong = _write(place, to, bindings, wanted, sources, large)
+    return closed or is_wrong or state.known.incomplete
+
+
+def write_past_xml(
+    opened: OpenedHistory, to: Path | None, queues: list[str] | None, where: str | None, options: HistoryChoiceOptions
+) -> bool:
+    """Write the chosen messages of a history, as ``write_xml`` writes those that wait."""
+    place, state = opened.place, opened.state
+    bindings = _bindings(place, state)
+    named = queue_ids(queues, bindings, place) if queues else None
+    choice = with_past_queues(opened, MessageFilter(named, options.selector(place, where), outstanding=True))
+    bindings.queues = opened.history.queues.queues
+    parts = parts_to_send(opened, options.states_to_send())
+    sources = HistorySources(place, state, choice, parts=parts, by_message=True, part_size=XML_CHUNK)
+    return _write(place, to, bindings, choice.queues, sources, parts.large) or opened.damaged
+
+
+def _write(
+    place: DataLocation,
+    to: Path | None,
+    bindings: Bindings,
+    wanted: frozenset[int] | None,
+    sources: PageSources,
+    large: LargeMessages | None,
+) -> bool:
+    """Write the messages of the sources. Return whether something is damaged or not in the file."""
+    keep_freed_memory()
     account = XmlAccount(place)
     with output_to(to, place, account.count), progress("reading", None, beside_output=to is None):
         xml = JournalXml(sys.stdout.buffer)
         xml.bindings(bindings, sorted(bindings.queues) if wanted is None else sorted(wanted))
-        writer = _XmlWriter(xml, bindings, wanted, large, account)
-        writer.write(sources)
+        _XmlWriter(xml, bindings, wanted, large, account).write(sources)
         xml.end()
     account.warn()
-    return closed or sources.damaged or account.is_wrong or state.known.incomplete
+    return sources.damaged or account.is_wrong
 
 
 def _bindings(place: DataLocation, state: PagingState) -> Bindings:

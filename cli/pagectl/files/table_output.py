@@ -135,11 +135,12 @@ def table_output(
     *,
     located: bool = False,
     coded: bool = False,
+    past: bool = False,
 ) -> TableOutput:
     """Return the table that the options describe. Raise ``CallError`` if they fit no table, ``NoSuchColumn``.
 
-    ``located`` adds where messages are stored. ``coded`` stores each distinct state of queues once, with a code per
-    row.
+    ``located`` adds where messages are stored, and ``past`` when those of a history were sent. ``coded`` stores each
+    distinct state of queues once, with a code per row.
     """
     from pagefmt.table.named_columns import NamedTable, body_for
     from pagefmt.table.partitions import needs
@@ -154,7 +155,7 @@ def table_output(
             f"--partition-by {wrong}: no such column to partition by; choose from {', '.join(MESSAGE_SPLITS)}"
         )
     names = None if columns is None else [name.strip() for name in columns.split(",")]
-    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located, coded=coded)
+    query = TableQuery(body_for(names or (), TableBody(body)), choice.selector, located=located, coded=coded, past=past)
     by_route = [("outstanding" if choice.outstanding else "queues")] if choice.by_route else []
     shown = NamedTable.of(names, query).schema
     made_of = [needs(split, outstanding=choice.outstanding) for split in splits]

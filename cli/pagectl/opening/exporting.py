@@ -15,6 +15,7 @@ from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note, warning
 from pagefmt.spark.session import check_installed
 from pagefmt.storage.remote_paths import UnpackedArchives, any_path
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.directory.fleet import FleetBroker
@@ -32,6 +33,11 @@ def export_brokers(
     """
     with UnpackedArchives() as archives:
         fleet, failed = open_fleet(paths, options.brokers, broker, archives)
+        options.check(options.within)
+        if options.within is StoredIn.HISTORY:
+            from pagectl.opening.history import history_files
+
+            fleet = [history_files(member, options, broker) for member in fleet]
         return _export(fleet, failed, to, options)
 
 
@@ -44,7 +50,9 @@ def _export(
     from pagefmt.spark.export_job import ExportJob, table_folder, table_spec
 
     splits = tuple(dict.fromkeys(options.partition_by or ()))
-    spec = table_spec(options.what, options.within, options.body, options.where, splits, FLEET_SPLITS)
+    spec = table_spec(
+        options.what, options.within, options.body, options.where, splits, FLEET_SPLITS, options.past_states()
+    )
     folder = table_folder(any_path(to))
     _refuse_outputs(folder, options.report_to, [member.place for member in fleet])
     job = ExportJob(

@@ -11,6 +11,9 @@ SPLITS = ("address", "store", "store_address", "protocol", "page", "priority", "
 # columns of commands that read messages from journal and pages
 ORIGIN_COLUMNS = ("where", "queues_state")
 
+# columns of messages in a history
+TIME_COLUMNS = ("not_before", "not_after")
+
 # columns of ``export --partition-by``: also those that only tables of several brokers have
 FLEET_SPLITS = ("broker", *SPLITS, "day", "hour")
 

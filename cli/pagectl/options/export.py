@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from pagectl.options.columns import FLEET_SPLITS
-from pagectl.options.groups import OptionGroup
+from pagectl.options.history import HistoryOptions
 from pagectl.options.shared import BrokersOption, InOption, WhereOption
 from pagectl.running.exits import CallError
 from pagefmt.table.table_body import TableBody
 from pagefmt.table.table_content import Compression, LakeFormat, StoredIn, TableContent, WriteMode
 
 
-class ExportOptions(OptionGroup):
+class ExportOptions(HistoryOptions):
     """Which brokers are exported, what of them, into which kind of table, and by which Spark."""
 
     brokers: BrokersOption = None

@@ -105,9 +105,10 @@ class FilterOptions(OptionGroup):
         from pagefmt.outstanding.message_filter import MessageFilter
 
         wanted = None if self.address is None else _addresses(_texts("--address", self.address), place, state)
-        return MessageFilter(None, self._joined(place, where), False, page_range(self.page), wanted)
+        return MessageFilter(None, self.joined(place, where), False, page_range(self.page), wanted)
 
-    def _joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
+    def joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
+        """Return a selector for all options together but those about addresses and pages, None for any message."""
         facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
         if not self.expired and all(fact is None for fact in facts):
             return where

@@ -74,7 +74,9 @@ BrokerXmlOption = Annotated[
 ]
 InOption = Annotated[
     StoredIn,
-    typer.Option("--in", help="Where to look: live (journal, pages, large-message files), only pages, or journal."),
+    typer.Option(
+        "--in", help="Where to look: live (journal, pages, large-message files), only pages, only journal, or history."
+    ),
 ]
 PropertiesOption = Annotated[
     list[str] | None,

@@ -81,12 +81,15 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
 
 
 def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTimes]:
+    from pagefmt.journal.files import FileProblem
     from pagefmt.journal.overview import journal_overview
     from pagefmt.journal.retained import WITHIN, copy_times
 
     times = copy_times(journal.loaded.files, zone)
     earlier: str | None = None
     for row in journal_overview(journal.loaded):
+        if row.conditions == (FileProblem.COPY.value,):  # its records are in the file that it is a copy of
+            continue
         copied = times.get(row.name)
         later = None if copied is None else (copied + WITHIN).isoformat()
         yield JournalFileTimes(

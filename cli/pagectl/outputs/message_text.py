@@ -48,8 +48,12 @@ class MessageText:
 
     def _heading(self, message: Mapping[str, Any], file: Path | None) -> None:
         in_page = message["page"] is not None
-        part = f"page {message['page']}" if in_page else "journal"
+        part = f"page {message['page']}" if in_page else "history" if message["where"] == "history" else "journal"
         lies_in = str(file or message["store"]) if in_page else message["file"] or ""
+        if message.get("not_after") is not None:
+            lies_in += f"  written until {message['not_after']}"
+        if message.get("not_before") is not None:
+            lies_in += f", from {message['not_before']}"
         address = one_line(message["store_address"] or "(no address)")
         place = (address, part, lies_in)
         if place == self._place:

@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from pagectl.reports.form import Count, Report
 from pagefmt.storage.remote_paths import FarPath
+from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
     from pagefmt.spark.export_job import ExportJob
@@ -109,7 +110,7 @@ class ExportReport(Report):
             wrote=str(job.folder.absolute()),
             brokers=exported.brokers,
             rows=written.rows,
-            from_=origins if job.spec.content.of_messages else None,
+            from_=origins if job.spec.content.of_messages and job.spec.within is not StoredIn.HISTORY else None,
             bytes=written.bytes,
             damaged=[
                 MissingRows(**lost, standing=standing)

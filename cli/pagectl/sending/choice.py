@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from pagectl.running.exits import CallError
 from pagectl.running.reading import state_of_place
@@ -12,8 +13,13 @@ from pagectl.sending.messages import QueueToSend, StoredMessages
 from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
+    from pagectl.decoding.sources import PageSources
+    from pagectl.opening.history import OpenedHistory
+    from pagectl.options.history import HistoryChoiceOptions
     from pagefmt.directory.bindings import QueueBinding
     from pagefmt.directory.locate import DataLocation
+    from pagefmt.history.parts import HistoryParts
+    from pagefmt.outstanding.message_filter import MessageFilter
 
 
 def chosen_messages(
@@ -47,6 +53,62 @@ def chosen_messages(
     large = LargeMessages(place.large_messages) if place.large_messages is not None else None
     sending = [QueueToSend(queue, target) for queue, target in zip(chosen, targets, strict=True)]
     return StoredMessages(place, state, selector, large, within), sending
+
+
+@dataclass(frozen=True, slots=True)
+class PastChoice:
+    """Which messages of a history are sent: those that ``options`` select."""
+
+    opened: OpenedHistory
+    options: HistoryChoiceOptions
+
+    def as_key(self) -> dict[str, Any]:
+        """Return what has to be the same in every call that goes on with one checkpoint."""
+        options = self.options
+        return {"id": options.message_id, "since": options.since, "until": options.until, "states": options.states}
+
+
+@dataclass(slots=True)
+class StoredHistory(StoredMessages):
+    """The chosen messages of a history. In ``parts`` they wait for their queues."""
+
+    parts: HistoryParts = field(kw_only=True)
+
+    def sources(self, choice: MessageFilter) -> PageSources:
+        """Return what is read for the chosen messages."""
+        from pagectl.decoding.history import HistorySources
+
+        return HistorySources(self.place, self.state, choice, parts=self.parts)
+
+
+def past_messages(
+    past: PastChoice, queues: list[str] | None, where: str | None, mapping: Sequence[str]
+) -> tuple[StoredMessages, list[QueueToSend]]:
+    """Return the chosen messages of a history, and the queues that had them, which may be deleted.
+
+    Raises ``CallError`` for a queue or rule that fits nothing, ``CannotKnow`` without the names of queues.
+    """
+    from pagectl.decoding.history import parts_to_send, with_past_queues
+    from pagefmt.outstanding.message_filter import MessageFilter, queue_ids
+    from pagefmt.outstanding.state import CannotKnow
+
+    opened, options = past.opened, past.options
+    place, state, bound = opened.place, opened.state, opened.history.queues.queues
+    if not bound:
+        raise CannotKnow(
+            f"{place.given}: there are no bindings, so it is not known where messages go; name the instance"
+        )
+    wanted = queue_ids(queues, state.bindings, place) if queues else None
+    ids = with_past_queues(opened, MessageFilter(queues=wanted)).queues
+    parts = parts_to_send(opened, options.states_to_send())
+    chosen = [queue for number, queue in bound.items() if number in (bound if ids is None else ids)]
+    chosen = [queue for queue in chosen if queues or not queue.address.startswith("$")]
+    chosen = [queue for queue in chosen if len(parts.numbers(queues=(queue.id,), waiting=True))]
+    chosen.sort(key=lambda queue: (queue.address, queue.name, queue.id))
+    sending = [QueueToSend(*pair) for pair in zip(chosen, _targets(chosen, mapping, place), strict=True)]
+    stored = StoredHistory(place, state, options.selector(place, where), parts.large, parts=parts)
+    stored.damaged = opened.damaged
+    return stored, sending
 
 
 def _targets(queues: list[QueueBinding], mapping: Sequence[str], place: DataLocation) -> list[str]:
@@ -94,6 +156,10 @@ def _rules(mapping: Sequence[str]) -> dict[str, str]:
 
 def count_waiting(stored: StoredMessages, queues: list[QueueToSend]) -> None:
     """Count what waits in each queue, if there is a prepared transaction, or a progress bar is shown."""
+    if isinstance(stored, StoredHistory):
+        for queue in queues:
+            queue.totals.waiting = len(stored.parts.numbers(queues=(queue.queue.id,), waiting=True))
+        return
     if not stored.state.journal.prepared and not sys.stderr.isatty():
         return
     from pagectl.decoding.counts import counted

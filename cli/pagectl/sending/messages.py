@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from pagectl.decoding.sources import AllSources, PageToRead
+from pagectl.decoding.sources import AllSources, PageSources, PageToRead
 from pagefmt.change.conversion.forms import NewForm
 from pagefmt.change.conversion.names import ANYCAST, NewNames, routing_of
 from pagefmt.codec.messages.amqp_message import AmqpMessageBase
@@ -137,8 +137,7 @@ class StoredMessages:
         Scheduled messages come last, whatever the clock says: otherwise a continued run would see another order than
         the run before.
         """
-        choice = MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True)
-        sources = AllSources(self.place, self.state, choice, within=self.within, large=self.large, now=0)
+        sources = self.sources(MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True))
         position = 0
         for at in sources:
             holder = at.known
@@ -149,6 +148,10 @@ class StoredMessages:
                     yield self._queued(at, item, queue, position)
                     position += 1
         self.damaged |= sources.damaged
+
+    def sources(self, choice: MessageFilter) -> PageSources:
+        """Return what is read for the chosen messages."""
+        return AllSources(self.place, self.state, choice, within=self.within, large=self.large, now=0)
 
     def _tell(self, at: PageToRead, damaged: Damage) -> None:
         """Report damage once, however many queues have messages in the damaged place."""
@@ -206,11 +209,13 @@ class Preparing:
     """Prepares stored messages for sending, and counts what they lose.
 
     ``lost`` counts messages by sending way and what they lose, ``lost_before`` those among them that an earlier run
-    sent. ``refused`` lists messages that did not arrive.
+    sent. ``refused`` lists messages that did not arrive. ``again``: brokers have had the messages before, and may
+    remember their own duplicate ids, and those with which they were sent then.
     """
 
-    def __init__(self, place: DataLocation, large: LargeMessages | None) -> None:
+    def __init__(self, place: DataLocation, large: LargeMessages | None, *, again: bool = False) -> None:
         self.source = node_id(place.journal) or str((place.journal or place.given).resolve())
+        self._again = again
         self._large = large
         self._owned: dict[str, set[bytes]] = {}
         self.lost: Counter[tuple[SendingWay, str]] = Counter()
@@ -274,14 +279,20 @@ class Preparing:
         message keeps the message's own id, and of several messages with one id only the first does.
         """
         own = own_duplicate_id(message)
-        if own is not None and queued.first:
+        if own is not None and queued.first and not self._again:
             raw = own if isinstance(own, bytes) else own.encode("utf-8", "surrogatepass")
             digest = hashlib.blake2b(raw, digest_size=16).digest()
             seen = self._owned.setdefault(target.partition(FQQN)[0], set())
             if digest not in seen:
                 seen.add(digest)
                 return None
-        parts = (self.source, sending.name, str(queued.id), str(message.timestamp))
+        parts = (
+            self.source,
+            sending.name,
+            str(queued.id),
+            str(message.timestamp),
+            *(("again",) if self._again else ()),
+        )
         return (
             "pagectl-" + hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         )

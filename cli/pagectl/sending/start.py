@@ -9,7 +9,7 @@ from pagectl.options.sending import PaceOptions
 from pagectl.running.exits import CallError
 from pagectl.running.locking import brokers_held_off
 from pagectl.sending.checkpoint import SendingCheckpoint
-from pagectl.sending.choice import chosen_messages, count_waiting
+from pagectl.sending.choice import PastChoice, chosen_messages, count_waiting, past_messages
 from pagectl.sending.messages import Preparing, StoredMessages
 from pagectl.sending.report import SendingReport, plan
 from pagectl.sending.target import Target
@@ -24,12 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SendingChoice:
-    """Which messages are sent, and where. ``queues``: None for all; ``mapping``: rules FROM=TO."""
+    """Which messages are sent, and where. ``queues``: None for all; ``mapping``: rules FROM=TO.
+
+    ``past``: messages of a history; None: those that wait.
+    """
 
     queues: list[str] | None
     where: str | None
     mapping: list[str]
     within: StoredIn
+    past: PastChoice | None = None
 
     def as_key(self) -> dict[str, Any]:
         """Return what has to be the same in every call that goes on with one checkpoint."""
@@ -38,6 +42,8 @@ class SendingChoice:
             "where": self.where,
             "to_address": sorted(self.mapping) if self.mapping else None,
         }
+        if self.past is not None:
+            key |= self.past.as_key()
         return key if self.within is StoredIn.LIVE else {**key, "in": self.within.value}
 
 
@@ -45,9 +51,12 @@ def send(
     place: DataLocation, target: Target, choice: SendingChoice, pace: PaceOptions, *, dry_run: bool
 ) -> tuple[SendingReport, StoredMessages]:
     """Send the chosen messages, or plan that (``dry_run``), while no broker uses the directories."""
-    with brokers_held_off(place, not dry_run):
-        stored, queues = chosen_messages(place, choice.queues, choice.where, choice.mapping, choice.within)
-        preparing = Preparing(place, stored.large)
+    with brokers_held_off(place, not dry_run and choice.past is None):
+        if choice.past is None:
+            stored, queues = chosen_messages(place, choice.queues, choice.where, choice.mapping, choice.within)
+        else:
+            stored, queues = past_messages(choice.past, choice.queues, choice.where, choice.mapping)
+        preparing = Preparing(place, stored.large, again=choice.past is not None)
         report = SendingReport(target, queues, preparing)
         count_waiting(stored, queues)
         if dry_run:

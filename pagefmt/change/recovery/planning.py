@@ -22,7 +22,7 @@ from pagefmt.change.salvage.store import Loss, SalvagedStore
 from pagefmt.check.cross.large_files import surveyed_rows
 from pagefmt.check.cross.of_large import named_by_journal
 from pagefmt.check.cross.survey import survey
-from pagefmt.codec.messages.large import SUFFIXES, LargeMessages, chunks
+from pagefmt.codec.messages.large import SUFFIXES, LargeMessages
 from pagefmt.directory.counters import counters, recounts_at_start
 from pagefmt.directory.paging import PagingDirectory, Store, java_number, read_store
 from pagefmt.journal.held_messages import NO_TRANSACTION
@@ -324,7 +324,7 @@ def _unreadable_bodies(sources: RecoverySources) -> dict[str, tuple[int | None, 
     if sources.place.large_messages is not None:
         for file in LargeMessages(sources.place.large_messages).unsorted():
             try:
-                for _ in chunks(file):
+                for _ in file.chunks():
                     pass
             except FileGone:
                 continue

@@ -19,7 +19,7 @@ def check_messages(state: PagingState) -> Iterator[Finding]:
     messages = journal_messages(state.journal.loaded)
     newest = state.live and len(messages) > 0
     yield from _lost(messages, live=state.live)
-    yield from _unreferenced(messages, live=newest)
+    yield from _unreferenced(messages, live=newest or state.journal.loaded.is_continued)
     yield from _astray(state, messages)
     if state.bindings is not None and state.known.unknown_bindings is None:
         yield from _unknown_queues(messages, frozenset(state.bindings.queues), live=state.live)

@@ -40,7 +40,7 @@ def check_records(place: str, journal: Journal, loaded: LoadedJournal, *, live: 
     ids, types = _of_rows(loaded, columns.ids), _of_rows(loaded, columns.types)
     update = _of_rows(loaded, columns.updates) != 0
     added, counts = np.unique(ids[~update], return_counts=True)
-    severity = Severity.INFO if live else Severity.WARNING
+    severity = Severity.INFO if live or loaded.is_continued else Severity.WARNING
     if (twice := added[counts > 1]).size:
         yield about_data(
             severity,

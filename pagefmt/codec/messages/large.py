@@ -46,6 +46,23 @@ class LargeFile:
         number = _NUMBER.fullmatch(self.name.split(".")[0])
         return self.name.endswith(".msg") and (number is None or not -(1 << 63) <= int(number[0]) < 1 << 63)
 
+    def chunks(self, limit: int | None = None) -> Iterator[bytes]:
+        """Yield at most ``limit`` bytes of the body in chunks.
+
+        Raise ``NotReadable``, also if the file became shorter.
+        """
+        opened = open_file(self.path)
+        try:
+            end = self.size if limit is None else min(limit, self.size)
+            for at in range(0, end, _CHUNK):
+                chunk = bytearray(min(_CHUNK, end - at))
+                _, problem = fill(opened, memoryview(chunk), at)
+                if problem is not None:
+                    raise NotReadable(f"{self.path}: {problem}", problem)
+                yield bytes(chunk)
+        finally:
+            opened.close()
+
 
 @dataclass(frozen=True, slots=True)
 class LargeMessages:
@@ -105,24 +122,6 @@ def _id_of(name: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def chunks(file: LargeFile, limit: int | None = None) -> Iterator[bytes]:
-    """Yield at most ``limit`` bytes of the body in chunks.
-
-    Raise ``NotReadable``, also if the file became shorter.
-    """
-    opened = open_file(file.path)
-    try:
-        end = file.size if limit is None else min(limit, file.size)
-        for at in range(0, end, _CHUNK):
-            chunk = bytearray(min(_CHUNK, end - at))
-            _, problem = fill(opened, memoryview(chunk), at)
-            if problem is not None:
-                raise NotReadable(f"{file.path}: {problem}", problem)
-            yield bytes(chunk)
-    finally:
-        opened.close()
-
-
 def content_of(file: LargeFile | None, limit: int) -> bytes | None:
     """Return the body of a large message, or None without a file.
 
@@ -132,7 +131,7 @@ def content_of(file: LargeFile | None, limit: int) -> bytes | None:
         return None
     if file.size > limit:
         raise Undecodable(0, f"the body has {file.size} bytes, more than the {limit} that are shown")
-    return b"".join(chunks(file))
+    return b"".join(file.chunks())
 
 
 def sha256_of(file: LargeFile) -> str:
@@ -140,6 +139,6 @@ def sha256_of(file: LargeFile) -> str:
     import hashlib
 
     digest = hashlib.sha256()
-    for chunk in chunks(file):
+    for chunk in file.chunks():
         digest.update(chunk)
     return digest.hexdigest()

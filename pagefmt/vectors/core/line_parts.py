@@ -119,11 +119,25 @@ def state_parts(pool: Pool, source: LineSource, number: Ints, tx: Ints, queues: 
         parts += [
             pool.constant(f',"where":"{source.origin.where}","file":'),
             pool.texts(map(source.quote, files))[which],
+            *_times(pool, source, number),
             pool.constant(',"queues_state":{'),
             listed(pool, entries.offsets, [pool.texts(texts)[entries.which]]),
             pool.constant("}"),
         ]
     return parts
+
+
+def _times(pool: Pool, source: LineSource, number: Ints) -> list[Part]:
+    """Return the part that says when messages of a history were sent."""
+    times = None if source.origin is None else source.origin.times(number)
+    if times is None:
+        return []
+    texts = [
+        f',"not_before":{"null" if earliest is None else source.quote(earliest)}'
+        f',"not_after":{"null" if latest is None else source.quote(latest)}'
+        for earliest, latest in times.brackets
+    ]
+    return [pool.texts(texts)[times.which]]
 
 
 def entry_text(entry: QueueEntry, quote: Quote) -> str:
