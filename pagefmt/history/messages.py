@@ -52,8 +52,8 @@ OUTCOMES: Final = (
     PastOutcome(PastState.REMOVED, "acknowledged when its queue was deleted"),
     PastOutcome(PastState.ROLLED_BACK),
     PastOutcome(PastState.UNKNOWN, "its page is gone, and it is not known which acknowledgement was its own"),
-    PastOutcome(PastState.WAITING, "sent in a prepared transaction, which is neither committed nor rolled back"),
-    PastOutcome(PastState.WAITING, "acknowledged in a prepared transaction, which is neither committed nor rolled back"),
+    PastOutcome(PastState.WAITING, "sent in a prepared transaction, neither committed nor rolled back"),
+    PastOutcome(PastState.WAITING, "acknowledged in a prepared transaction, neither committed nor rolled back"),
     PastOutcome(
         PastState.ACKNOWLEDGED,
         "outside of a transaction: replaced (last value, ring), forwarded by a bridge, or dropped at its last attempt",
@@ -151,7 +151,7 @@ class UnmatchedAcks(NamedTuple):
 
 
 class _References(NamedTuple):
-    """References as they were references. ``paged``: index of the paged message, -1 in the journal."""
+    """References in journal and pages. ``paged``: index of the paged message, -1 in the journal."""
 
     message: Ints
     queue: Ints

@@ -2,7 +2,7 @@
 
 A broker writes an event for each message that it pages, in the order of the pages, but without page and number, while
 acknowledgements name nothing else. A page that is still on the disk says which messages it holds; of the others the
-number of messages is has_event from page-complete records, and else follows from page-size-bytes.
+number of messages is known from page-complete records, and else follows from page-size-bytes.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Bookmark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """What is has_event of the pages of one address.
+    """What is known of the pages of one address.
 
     Events are in the order in which they were written: ``ids`` of their messages, ``sizes`` of their records in a page
     (bytes), ``at``: their positions in the history. ``counts``: messages by page, ``acknowledged``: the highest number
     that any queue acknowledged by page. ``disk``: message ids by page of the pages that are there.
-    ``page_size``: page-size-bytes; None: not has_event. ``from_start``: no event before the first one is missing.
+    ``page_size``: page-size-bytes; None: not known. ``from_start``: no event before the first one is missing.
     """
 
     ids: Ints
@@ -65,9 +65,9 @@ class _Placed(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Events between two bookmarks. ``page``: of the first event, None if not has_event.
+    """Events between two bookmarks. ``page``: of the first event, None if not known.
 
-    ``end_page``: the page behind that of the last event, None if not has_event.
+    ``end_page``: the page behind that of the last event, None if not known.
     """
 
     first: int
@@ -86,7 +86,7 @@ class _Placing:
         self.facts = facts
         self.on_disk = _rows_on_disk(facts)
         self.sums = np.append(0, np.cumsum(facts.sizes))
-        # page-size-bytes lies between these; where it is not has_event, full pages narrow it down
+        # page-size-bytes lies between these; where it is not known, full pages narrow it down
         self.least, self.most = (0, _NO_LIMIT) if facts.page_size is None else (facts.page_size, facts.page_size)
 
     def positions(self) -> EventPositions:
@@ -125,7 +125,7 @@ class _Placing:
         return page in facts.acknowledged or bool(facts.counts.get(page)) or bool(len(facts.disk.get(page, ())))
 
     def _forwards(self, span: _Span) -> list[_Placed]:
-        """Return the pages from the first one on; nothing if that is not has_event, or a page contradicts it."""
+        """Return the pages from the first one on; nothing if that is not known, or a page contradicts it."""
         pages: list[_Placed] = []
         if span.page is None:
             return pages
@@ -164,7 +164,7 @@ class _Placing:
         return ends.pop() if len(ends) == 1 else None
 
     def _fits(self, page: int, first: int, behind: int) -> bool:
-        """Return whether nothing has_event of a page contradicts that these events are in it."""
+        """Return whether nothing known of a page contradicts that these events are in it."""
         rows = self.on_disk.get(page)
         if rows is not None and (rows >= 0).any():
             has_event = rows[rows >= 0]
@@ -172,7 +172,7 @@ class _Placing:
         return self.facts.acknowledged.get(page, -1) < behind - first
 
     def _backwards(self, span: _Span) -> list[_Placed]:
-        """Return the pages before a has_event one, as far as the number of messages of each is has_event and fits its size."""
+        """Return the pages before a known one, as far as each has a known number of messages that fits its size."""
         pages: list[_Placed] = []
         page, behind = self._known_end(span)
         is_last = behind == span.behind
