@@ -81,6 +81,7 @@ TREE: dict[str, Leaf | Group] = {
             "verify": ("messages_verify", "Check messages and references in journal, pages and large-message files."),
             "decode": ("messages_decode", "Show messages, where they are stored, and their state in each queue."),
             "find": ("messages_find", "Find messages by id, time, text or selector, in the journal or in pages."),
+            "trace": ("messages_trace", "Show what happened to a message: sent, routed, acknowledged, expired, moved."),
             "xml": ("messages_xml", "Write outstanding messages as XML that 'artemis data imp' can read."),
             "import-plan": ("messages_import_plan", "Show what 'artemis data imp' would do with a file."),
             "send": ("messages_send", "Send outstanding messages to a running broker, each message once."),

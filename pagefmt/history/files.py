@@ -88,14 +88,14 @@ def written_order(files: Sequence[WrittenFile]) -> list[int]:
 def brackets(files: Sequence[JournalFile], copied: dict[str, datetime]) -> list[TimeBracket]:
     """Return the times of each of the files, which are in the order in which they were written.
 
-    A file was written before it was copied, and after the file before it was copied. Names have whole seconds, so a
-    copy was made within a second of its name.
+    A file was written before it was copied. It was begun before the file before it was copied, but not by more than a
+    second. Names have whole seconds, so a copy was made within a second of its name.
     """
     times = [copied.get(file.name) if RETAINED_NAME.fullmatch(file.name) else None for file in files]
     before: datetime | None = None
     lower = []
     for time in times:
-        lower.append(before)
+        lower.append(None if before is None else before - WITHIN)
         before = time if time is not None and (before is None or time > before) else before
     after: datetime | None = None
     upper = []

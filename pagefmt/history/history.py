@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from pathlib import Path
@@ -27,11 +27,20 @@ _ACKNOWLEDGED = OUTCOMES.index(ACKNOWLEDGED)
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The messages of a history, the queues that its broker had, and which messages are copies of others."""
+    """The messages of a history, the queues that its broker had, and which messages are copies of others.
+
+    ``disk``: pages by address; None: they are not at hand.
+    """
 
     messages: HistoryMessages
     queues: PastQueues
     copies: Copies
+    disk: Mapping[str, list[DiskPage]] | None
+
+    def disk_pages(self) -> Iterator[DiskPage]:
+        """Yield the pages that are still on the disk."""
+        for pages in (self.disk or {}).values():
+            yield from pages
 
     @property
     def records(self) -> HistoryRecords:
@@ -66,7 +75,7 @@ def load_history(
     around = Surroundings(queues.addresses, disk, page_size)
     messages = history_messages(records, around, from_start=_from_start(listing))
     copies = find_copies(messages)
-    return History(_with_causes(messages, queues, copies), queues, copies)
+    return History(_with_causes(messages, queues, copies), queues, copies, disk)
 
 
 def _from_start(listing: HistoryListing) -> bool:
@@ -95,23 +104,33 @@ def _disk_pages(every: Iterable[Store]) -> dict[str, list[DiskPage]]:
     pages: dict[str, list[DiskPage]] = {}
     for store in every:
         if store.address is not None:
-            pages.setdefault(store.address, []).extend(map(_disk_page, store.pages))
+            pages.setdefault(store.address, []).extend(_disk_page(store.name, page) for page in store.pages)
     return pages
 
 
-def _disk_page(page: PageFile) -> DiskPage:
+def _disk_page(store: str, page: PageFile) -> DiskPage:
     ids: list[int] = []
+    offsets: list[int] = []
     transactions: list[int] = []
     queues: list[int] = []
     begins = [0]
     with open_page(page) as opened:
         for route in opened.handed_out(0, 0):
             if not isinstance(route, Damage):
+                offsets.append(route[1])
                 transactions.append(route[3])
                 ids.append(route[5])
                 queues += route[6]
                 begins.append(len(queues))
-    return DiskPage(page.number, *(_column(values) for values in (ids, transactions, begins, queues)))
+    return DiskPage(
+        page.number,
+        _column(ids),
+        _column(transactions),
+        _column(begins),
+        _column(queues),
+        f"{store}/{page.name}",
+        _column(offsets),
+    )
 
 
 def _column(values: list[int]) -> Ints:

@@ -27,7 +27,7 @@ _NO_FILE: Final = -1  # the row of an event that no file has
 
 
 class DiskPage(NamedTuple):
-    """A page that is still on the disk.
+    """A page that is still on the disk. ``file``: folder and name, ``offsets``: of its records.
 
     ``ids``: of its messages in order; ``tx``: their transactions, negative for none. Message k is for the queues from
     ``begins[k]`` up to ``begins[k + 1]``.
@@ -38,6 +38,8 @@ class DiskPage(NamedTuple):
     tx: Ints
     begins: Ints
     queues: Ints
+    file: str
+    offsets: Ints
 
 
 @dataclass(frozen=True, slots=True)

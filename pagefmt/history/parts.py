@@ -12,6 +12,7 @@ import numpy as np
 
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.history.bodies import HistoryBodies
 from pagefmt.history.history import History
@@ -21,6 +22,7 @@ from pagefmt.outstanding.ack_state import PageRule
 from pagefmt.outstanding.journal_parts import JournalOrigin, JournalPart, MessageParts, spread
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.message_location import QueueEntries, QueueEntry, TimeBrackets, Where
+from pagefmt.vectors import IrregularPage, opened_chunks, wanted_records
 
 _NOWHERE = Path()  # messages that wait have no body elsewhere
 
@@ -60,6 +62,19 @@ def _text(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat()
 
 
+def _selected(part: JournalPart, choice: MessageFilter) -> Ints:
+    """Return the numbers in a part of the messages that a filter selects."""
+    chosen = [np.zeros(0, np.int64)]
+    try:
+        for content, frames, opened in opened_chunks(part.page, WHOLE_FILE):
+            mask = wanted_records(content, frames, part.rule_of, choice, opened.strict_layout())
+            chosen.append(frames.number + np.flatnonzero(mask))
+    except IrregularPage:
+        every = select_messages(part.page, part, choice)
+        return np.array([each.number for each in every if isinstance(each, SelectedMessage)], np.int64)
+    return np.concatenate(chosen)
+
+
 class HistoryParts(MessageParts):
     """The messages of a history, in the order in which they were written.
 
@@ -86,14 +101,11 @@ class HistoryParts(MessageParts):
 
     def selected(self, numbers: Ints, choice: MessageFilter) -> Ints:
         """Return those of the messages that a filter selects."""
-        chosen = [
-            part.origin.numbers[selected.number]
-            for part in self.parts(numbers)
-            if isinstance(part, JournalPart)
-            for selected in select_messages(part.page, part, choice)
-            if isinstance(selected, SelectedMessage)
-        ]
-        return np.array(chosen, np.int64)
+        chosen = [np.zeros(0, np.int64)]
+        for part in self.parts(numbers):
+            if isinstance(part, JournalPart):
+                chosen.append(part.origin.numbers[_selected(part, choice)])
+        return np.concatenate(chosen)
 
     def numbers(
         self,

@@ -90,6 +90,27 @@ class HistoryRecords:
                 before += int(np.count_nonzero(frames.at[_chosen(frames)] < offset))
         return first + before - 1
 
+    def offsets(self, rows: Ints) -> Ints:
+        """Return the offsets of records in their files, which are read again. Raise ``NotReadable``."""
+        offsets, numbers = np.zeros(len(rows), np.int64), self.file_numbers(rows)
+        for number in np.unique(numbers).tolist():
+            file, mine = self.columns.files[number], np.flatnonzero(numbers == number)
+            with FileStretches(file.path) as content:
+                windows = frames_in_windows(content, file.header, TornRecords())
+                at = np.concatenate([np.zeros(0, np.int64), *(frames.at[_chosen(frames)] for frames in windows)])
+            offsets[mine] = at[rows[mine] - self.columns.begins[number]]
+        return offsets
+
+    def end_row(self, row: int) -> int | None:
+        """Return the row that ends the transaction of a row; None without a transaction, or if nothing ends it."""
+        if self.kinds[row] not in _IN_TRANSACTION:
+            return None
+        ends = self._rows_of_kinds((RecordKind.COMMIT, RecordKind.ROLLBACK))
+        ends = ends[self.transactions.at(ends) == self.transactions[row]]
+        at = self.positions(ends)
+        later = ends[at > self.positions(np.array([row]))[0]]
+        return int(later[np.argmin(self.positions(later))]) if len(later) else None
+
     def _rows_in(self, number: int) -> int:
         begins = [*self.columns.begins, len(self.columns)]
         return begins[number + 1] - begins[number]

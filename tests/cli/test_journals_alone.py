@@ -306,7 +306,7 @@ def test_retained_files_say_between_which_times_they_were_written(case: HistoryC
     times = [(row["not_before"], row["not_after"]) for row in statistics["files"]]
     assert times[0][0] is None
     for (_, ended), (begun, _) in pairwise(times):
-        assert datetime.fromisoformat(ended) == datetime.fromisoformat(begun) + timedelta(seconds=1)
+        assert datetime.fromisoformat(ended) == datetime.fromisoformat(begun) + timedelta(seconds=2)
 
 
 def test_a_zone_that_does_not_exist_is_named(history: Path) -> None:

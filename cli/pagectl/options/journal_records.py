@@ -75,7 +75,7 @@ class JournalRecordOptions(OptionGroup):
         for file in files:
             copied = times.get(file.name)
             ended = since is not None and copied is not None and copied + WITHIN <= since
-            begun_later = copied is not None and until is not None and before is not None and before > until
+            begun_later = copied is not None and until is not None and before is not None and before - WITHIN > until
             if self.file in (None, file.name) and not ended and not begun_later:
                 wanted.append(file)
             before = copied or before

@@ -102,7 +102,7 @@ def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTi
             live=row.live,
             records=row.records,
         )
-        earlier = earlier if copied is None else copied.isoformat()
+        earlier = earlier if copied is None else (copied - WITHIN).isoformat()
 
 
 def _zone_name(zone: tzinfo | None) -> str:

@@ -17,7 +17,7 @@ class JournalFileTimes(Report):
     records: Count | None
     live: Count | None
     not_before: str | None
-    """Time of the copy before, from its name: no record of the file was written before it."""
+    """A second before the time of the copy before, from its name: all records are newer."""
     not_after: str | None
     """Time of the copy in a retention folder, from the name of the file, to the next second: all records are older."""
 

@@ -1,0 +1,228 @@
+"""The life of a message: all records of a history that are about it, in the order in which they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from pagefmt.arrays import Ints, Mask
+from pagefmt.codec.messages.persisted import Message
+from pagefmt.history.copies import decoded_messages, origin_of
+from pagefmt.history.files import ATTIC, TimeBracket
+from pagefmt.history.history import History
+from pagefmt.history.messages import OUTCOMES, PastState
+from pagefmt.history.records import NEVER, PREPARED
+from pagefmt.journal.record_types import RecordType
+from pagefmt.journal.retained import RETAINED_NAME
+
+_NO_BRACKET: Final = TimeBracket(None, None)
+_QUEUE: Final = np.dtype([("queue", ">i8")])
+
+
+class LifeEventKind(StrEnum):
+    """What happened to a message."""
+
+    SENT = "sent"
+    ROUTED = "routed"
+    PAGED = "paged"
+    REDELIVERED = "redelivered"
+    COPIED = "copied"
+    ACKNOWLEDGED = "acknowledged"
+    EXPIRED = "expired"
+    MOVED = "moved"
+    REMOVED = "removed"
+    ROLLED_BACK = "rolled-back"
+
+
+_ORDER: Final = tuple(LifeEventKind)  # of events at one position
+_LEAVING: Final = {
+    PastState.ACKNOWLEDGED: LifeEventKind.ACKNOWLEDGED,
+    PastState.EXPIRED: LifeEventKind.EXPIRED,
+    PastState.MOVED: LifeEventKind.MOVED,
+    PastState.REMOVED: LifeEventKind.REMOVED,
+}
+
+
+class EventPlace(NamedTuple):
+    """The record that tells of an event. ``where``: history, journal, attic or page. ``offset``: of the record."""
+
+    where: Literal["history", "journal", "attic", "page"]
+    file: str
+    offset: int
+    times: TimeBracket
+
+
+class LifeEvent(NamedTuple):
+    """An event in the life of a message.
+
+    ``queue``: its id, None for events of the message itself. ``place``: None if no record tells of it. ``to``: the
+    number of the copy that was sent elsewhere.
+    """
+
+    kind: LifeEventKind
+    queue: int | None
+    place: EventPlace | None
+    to: int | None = None
+
+
+class QueueEnd(NamedTuple):
+    """What became of a message in a queue in the end, by the queue's id."""
+
+    queue: int
+    state: PastState
+    why: str | None
+
+
+class Life(NamedTuple):
+    """A message, its events in order, and what became of it. ``message``: None if it cannot be decoded."""
+
+    number: int
+    id: int
+    message: Message | None
+    events: tuple[LifeEvent, ...]
+    ends: tuple[QueueEnd, ...]
+
+
+class _Told(NamedTuple):
+    """An event before its place is looked up. ``at``: its position; ``row``: -1 without a record."""
+
+    at: int
+    kind: LifeEventKind
+    queue: int | None
+    row: int
+    to: int | None = None
+
+
+class MessageLives:
+    """The lives of messages in a history."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.messages = history.messages
+        self.records = history.records
+        copies = history.copies
+        self._copy_of = dict(zip(copies.reference.tolist(), copies.copy.tolist(), strict=True))
+        self._about: dict[RecordType, tuple[Ints, Ints, Ints]] = {}
+
+    def with_copies(self, numbers: Iterable[int], copies_of: Callable[[Collection[int]], Iterable[int]]) -> list[int]:
+        """Return messages and all of their copies, and copies of these, each once.
+
+        ``copies_of`` returns the messages that name one of some ids as that of their original.
+        """
+        chosen = list(dict.fromkeys(numbers))
+        new = chosen
+        while new:
+            ids = {int(self.messages.ids[number]) for number in new}
+            new = [number for number in copies_of(ids) if number not in chosen]
+            chosen = [*chosen, *new]
+        return chosen
+
+    def lives(self, numbers: list[int]) -> Iterator[Life]:
+        """Yield the lives of messages. Raise ``NotReadable`` if a file cannot be read again."""
+        decoded = dict(decoded_messages(self.messages, np.array(numbers, np.int64)))
+        copied = self._diverted(numbers, decoded)
+        for number in numbers:
+            told = sorted(
+                self._told(number, copied.get(number, ())), key=lambda event: (event.at, _ORDER.index(event.kind))
+            )
+            rows = np.array(sorted({event.row for event in told if event.row >= 0}), np.int64)
+            offsets = dict(zip(rows.tolist(), self.records.offsets(rows).tolist(), strict=True))
+            page = self._page_of(number)
+            events = tuple(
+                LifeEvent(event.kind, event.queue, self._place(event, offsets, page), event.to) for event in told
+            )
+            yield Life(number, int(self.messages.ids[number]), decoded.get(number), events, self._ends(number))
+
+    def _diverted(self, numbers: list[int], decoded: dict[int, Message]) -> dict[int, list[int]]:
+        """Return which of the messages are copies that left their original where it was."""
+        moved = set(self._copy_of.values())
+        of_id = {int(self.messages.ids[number]): number for number in numbers}
+        copied: dict[int, list[int]] = {}
+        for number, message in decoded.items():
+            origin = None if number in moved else origin_of(message)
+            if origin is not None and origin.message in of_id:
+                copied.setdefault(of_id[origin.message], []).append(number)
+        return copied
+
+    def _told(self, number: int, copied: Iterable[int]) -> Iterator[_Told]:
+        messages, row = self.messages, int(self.messages.row[number])
+        pages = np.flatnonzero((messages.pages.id == messages.ids[number]) & (messages.pages.row >= 0))
+        first = row if row >= 0 else int(messages.pages.row[pages[0]]) if len(pages) else -1
+        if first >= 0:
+            yield _Told(self._position(first), LifeEventKind.SENT, None, first)
+        for event in messages.pages.row[pages].tolist():
+            yield _Told(self._position(event), LifeEventKind.PAGED, None, event)
+        if first < 0:
+            yield _Told(int(messages.sent[number]), LifeEventKind.PAGED, None, -1)
+        for at, queue in self._records(RecordType.ADD_REF, number):
+            yield _Told(self._position(at), LifeEventKind.ROUTED, queue, at)
+        for at, queue in self._records(RecordType.UPDATE_DELIVERY_COUNT, number):
+            yield _Told(self._position(at), LifeEventKind.REDELIVERED, queue, at)
+        for copy in copied:
+            copy_row = int(messages.row[copy])
+            yield _Told(self._position(copy_row), LifeEventKind.COPIED, None, copy_row, copy)
+        yield from self._endings(number, first)
+
+    def _endings(self, number: int, first: int) -> Iterator[_Told]:
+        """Yield how the message left each queue."""
+        messages = self.messages
+        for index in range(int(messages.begins[number]), int(messages.begins[number + 1])):
+            state, queue = OUTCOMES[messages.outcome[index]].state, int(messages.queue[index])
+            ack = int(messages.ack[index])
+            if state is PastState.ROLLED_BACK:
+                end = self.records.end_row(first) if first >= 0 else None
+                at = self._position(end) if end is not None else NEVER
+                yield _Told(at, LifeEventKind.ROLLED_BACK, queue, -1 if end is None else end)
+            elif state in _LEAVING and messages.acked[index] < PREPARED:
+                yield _Told(int(messages.acked[index]), _LEAVING[state], queue, ack, self._copy_of.get(index))
+            elif state in _LEAVING:
+                yield _Told(NEVER, _LEAVING[state], queue, -1)
+
+    def _ends(self, number: int) -> tuple[QueueEnd, ...]:
+        messages = self.messages
+        indexes = range(int(messages.begins[number]), int(messages.begins[number + 1]))
+        outcomes = ((int(messages.queue[index]), OUTCOMES[messages.outcome[index]]) for index in indexes)
+        return tuple(QueueEnd(queue, outcome.state, outcome.why) for queue, outcome in outcomes)
+
+    def _records(self, kind: RecordType, number: int) -> Iterator[tuple[int, int]]:
+        """Yield row and queue of each record of a type about a message, in order, without those of a compaction."""
+        if kind not in self._about:
+            rows = self.records.rows_of(kind)
+            rows = rows[~self.records.is_copy(rows) & (self.records.columns.sizes.at(rows) >= _QUEUE.itemsize)]
+            queues = self.records.columns.beginnings(rows, _QUEUE.itemsize).view(_QUEUE)["queue"].astype(np.int64)
+            self._about[kind] = (rows, self.records.columns.ids.at(rows), queues)
+        rows, ids, queues = self._about[kind]
+        mine: Mask = ids == self.messages.ids[number]
+        yield from zip(rows[mine].tolist(), queues[mine].tolist(), strict=True)
+
+    def _position(self, row: int) -> int:
+        return int(self.records.positions(np.array([row]))[0])
+
+    def _page_of(self, number: int) -> tuple[str, int] | None:
+        """Return file and offset of a message in a page that is still on the disk, None if it is in none."""
+        wanted = self.messages.ids[number]
+        for page in self.history.disk_pages():
+            at = np.flatnonzero(page.ids == wanted)
+            if len(at):
+                return page.file, int(page.offsets[at[0]])
+        return None
+
+    def _place(self, event: _Told, offsets: dict[int, int], page: tuple[str, int] | None) -> EventPlace | None:
+        row = event.row
+        if event.kind is LifeEventKind.PAGED and page is not None:
+            times = (
+                _NO_BRACKET if row < 0 else self.records.brackets[int(self.records.file_numbers(np.array([row]))[0])]
+            )
+            return EventPlace("page", *page, times)
+        if row < 0:
+            return None
+        number = int(self.records.file_numbers(np.array([row]))[0])
+        name, times = self.records.columns.files[number].name, self.records.brackets[number]
+        if self.records.is_copy(np.array([row]))[0]:
+            times = _NO_BRACKET
+        if RETAINED_NAME.fullmatch(name):
+            return EventPlace("history", name, offsets[row], times)
+        return EventPlace("attic" if name.startswith(f"{ATTIC}/") else "journal", name, offsets[row], times)
