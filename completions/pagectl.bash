@@ -63,6 +63,7 @@ _pagectl_members() {  # is there GROUP COMMAND?
         'messages verify' |\
         'messages decode' |\
         'messages find' |\
+        'messages trace' |\
         'messages xml' |\
         'messages import-plan' |\
         'messages send' |\
@@ -374,6 +375,16 @@ _pagectl_takes() {  # does this option of this command want a value?
         'messages find --as-of' |\
         'messages find --count-by' |\
         'messages find --jobs' |\
+        'messages trace --id' |\
+        'messages trace --message-id' |\
+        'messages trace --where' |\
+        'messages trace --history' |\
+        'messages trace --timezone' |\
+        'messages trace --format' |\
+        'messages trace --config' |\
+        'messages trace --properties' |\
+        'messages trace --profile' |\
+        'messages trace --server' |\
         'messages xml --to' |\
         'messages xml --queue' |\
         'messages xml --where' |\
@@ -651,6 +662,7 @@ _pagectl_options() {
         'messages verify') _pagectl_offer '' --format --edition --jobs --in --config --properties --profile --server --help -h ;;
         'messages decode') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --history --timezone --in-state --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --as-of --count-by --jobs --help -h ;;
         'messages find') _pagectl_offer '' --format --to --columns --partition-by --body --inflate --limit --history --timezone --in-state --id --message-id --correlation-id --address --since --until --contains --expired --where --page --queue --outstanding --config --properties --profile --server --edition --in --as-of --count-by --jobs --help -h ;;
+        'messages trace') _pagectl_offer '' --id --message-id --where --history --timezone --format --config --properties --profile --server --help -h ;;
         'messages xml') _pagectl_offer '' --to --queue --where --in --history --timezone --in-state --id --since --until --all --config --properties --profile --server --help -h ;;
         'messages import-plan') _pagectl_offer '' --edition --format --help -h ;;
         'messages send') _pagectl_offer '' --to --queue --where --to-address --checkpoint --id-cache-size --rate --credentials --ca --cert --key --in --history --timezone --in-state --id --since --until --all --dry-run --format --config --properties --profile --server --help -h ;;
@@ -739,6 +751,9 @@ _pagectl_value() {
         'messages find --history' |\
         'messages find --config' |\
         'messages find --properties' |\
+        'messages trace --history' |\
+        'messages trace --config' |\
+        'messages trace --properties' |\
         'messages xml --to' |\
         'messages xml --history' |\
         'messages xml --config' |\
@@ -873,6 +888,7 @@ _pagectl_value() {
         'export --format' |\
         'pages compact --format' |\
         'pages salvage --format' |\
+        'messages trace --format' |\
         'messages import-plan --format' |\
         'messages send --format' |\
         'journal stats --format' |\
@@ -1066,7 +1082,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         '') _pagectl_offer '' config export pages messages journal large queue convert recover disk replay completion ;;
         config) (($2 == 0)) && _pagectl_offer '' lint effective explain rules serve diff convert drift capacity ;;
         pages) (($2 == 0)) && _pagectl_offer '' ls outstanding decode verify seal browse inspect compact salvage restore drop-backup ;;
-        messages) (($2 == 0)) && _pagectl_offer '' ls top check verify decode find xml import-plan send ;;
+        messages) (($2 == 0)) && _pagectl_offer '' ls top check verify decode find trace xml import-plan send ;;
         journal) (($2 == 0)) && _pagectl_offer '' ls stats inspect verify compact ;;
         large) (($2 == 0)) && _pagectl_offer '' ls verify ;;
         queue) (($2 == 0)) && _pagectl_offer '' drop purge ;;
@@ -1097,6 +1113,7 @@ _pagectl_argument() {  # COMMAND, and how many arguments stand before this one
         'messages verify') (($2 == 0)) && _pagectl_paths;;
         'messages decode') (($2 == 0)) && _pagectl_paths;;
         'messages find') (($2 == 0)) && _pagectl_paths;;
+        'messages trace') (($2 == 0)) && _pagectl_paths;;
         'messages xml') (($2 == 0)) && _pagectl_paths;;
         'messages import-plan') (($2 == 0)) && _pagectl_paths;;
         'messages send') (($2 == 0)) && _pagectl_paths;;

@@ -109,6 +109,7 @@ complete -c pagectl -n '__pagectl_group messages' -a check -d 'Check backlogs, a
 complete -c pagectl -n '__pagectl_group messages' -a verify -d 'Check messages and references in journal, pages and large-message files.'
 complete -c pagectl -n '__pagectl_group messages' -a decode -d 'Show messages, where they are stored, and their state in each queue.'
 complete -c pagectl -n '__pagectl_group messages' -a find -d 'Find messages by id, time, text or selector, in the journal or in pages.'
+complete -c pagectl -n '__pagectl_group messages' -a trace -d 'Show what happened to a message: sent, routed, acknowledged, expired, moved.'
 complete -c pagectl -n '__pagectl_group messages' -a xml -d 'Write outstanding messages as XML that \'artemis data imp\' can read.'
 complete -c pagectl -n '__pagectl_group messages' -a import-plan -d 'Show what \'artemis data imp\' would do with a file.'
 complete -c pagectl -n '__pagectl_group messages' -a send -d 'Send outstanding messages to a running broker, each message once.'
@@ -517,6 +518,19 @@ complete -c pagectl -n '__pagectl_at messages find' -l count-by -x -a 'queue add
 complete -c pagectl -n '__pagectl_at messages find' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
 complete -c pagectl -n '__pagectl_at messages find' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at messages find' -F
+
+complete -c pagectl -n '__pagectl_at messages trace' -l id -x -d 'Only the message with this broker id; repeatable.'
+complete -c pagectl -n '__pagectl_at messages trace' -l message-id -x -d 'Only the message with this id set by its client, in any form: JMSMessageID, AMQUserID, UUID; repeatable.'
+complete -c pagectl -n '__pagectl_at messages trace' -l where -x -d 'Only messages that this JMS selector matches.'
+complete -c pagectl -n '__pagectl_at messages trace' -l history -r -F -d 'Retention folder'
+complete -c pagectl -n '__pagectl_at messages trace' -l timezone -x -d 'Zone in which the broker named the files of a retention folder, such as UTC or Europe/Berlin (default: that of this machine).'
+complete -c pagectl -n '__pagectl_at messages trace' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at messages trace' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
+complete -c pagectl -n '__pagectl_at messages trace' -l properties -r -F -d 'Properties that override the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at messages trace' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at messages trace' -l server -x -d 'Messaging server of a subsystem'
+complete -c pagectl -n '__pagectl_at messages trace' -l help -s h -d 'Show the help and exit.'
+complete -c pagectl -n '__pagectl_at messages trace' -F
 
 complete -c pagectl -n '__pagectl_at messages xml' -l to -r -F -d 'Write to FILE, which appears only when complete.'
 complete -c pagectl -n '__pagectl_at messages xml' -l queue -x -a '(__pagectl_names queue)' -d 'Only messages for this queue (name or id); repeatable.'

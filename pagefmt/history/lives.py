@@ -30,10 +30,10 @@ class LifeEventKind(StrEnum):
     PAGED = "paged"
     REDELIVERED = "redelivered"
     COPIED = "copied"
-    ACKNOWLEDGED = "acknowledged"
-    EXPIRED = "expired"
     MOVED = "moved"
+    EXPIRED = "expired"
     REMOVED = "removed"
+    ACKNOWLEDGED = "acknowledged"
     ROLLED_BACK = "rolled-back"
 
 
@@ -86,7 +86,7 @@ class Life(NamedTuple):
     ends: tuple[QueueEnd, ...]
 
 
-class _Told(NamedTuple):
+class _EventRecord(NamedTuple):
     """An event before its place is looked up. ``at``: its position; ``row``: -1 without a record."""
 
     at: int
@@ -96,7 +96,7 @@ class _Told(NamedTuple):
     to: int | None = None
 
 
-class MessageLives:
+class LifeReader:
     """The lives of messages in a history."""
 
     def __init__(self, history: History) -> None:
@@ -125,16 +125,17 @@ class MessageLives:
         decoded = dict(decoded_messages(self.messages, np.array(numbers, np.int64)))
         copied = self._diverted(numbers, decoded)
         for number in numbers:
-            told = sorted(
-                self._told(number, copied.get(number, ())), key=lambda event: (event.at, _ORDER.index(event.kind))
+            events = sorted(
+                self._event_records(number, copied.get(number, ())),
+                key=lambda event: (event.at, _ORDER.index(event.kind)),
             )
-            rows = np.array(sorted({event.row for event in told if event.row >= 0}), np.int64)
+            rows = np.array(sorted({event.row for event in events if event.row >= 0}), np.int64)
             offsets = dict(zip(rows.tolist(), self.records.offsets(rows).tolist(), strict=True))
             page = self._page_of(number)
-            events = tuple(
-                LifeEvent(event.kind, event.queue, self._place(event, offsets, page), event.to) for event in told
+            life_events = tuple(
+                LifeEvent(event.kind, event.queue, self._spot(event, offsets, page), event.to) for event in events
             )
-            yield Life(number, int(self.messages.ids[number]), decoded.get(number), events, self._ends(number))
+            yield Life(number, int(self.messages.ids[number]), decoded.get(number), life_events, self._ends(number))
 
     def _diverted(self, numbers: list[int], decoded: dict[int, Message]) -> dict[int, list[int]]:
         """Return which of the messages are copies that left their original where it was."""
@@ -147,26 +148,26 @@ class MessageLives:
                 copied.setdefault(of_id[origin.message], []).append(number)
         return copied
 
-    def _told(self, number: int, copied: Iterable[int]) -> Iterator[_Told]:
+    def _event_records(self, number: int, copied: Iterable[int]) -> Iterator[_EventRecord]:
         messages, row = self.messages, int(self.messages.row[number])
         pages = np.flatnonzero((messages.pages.id == messages.ids[number]) & (messages.pages.row >= 0))
         first = row if row >= 0 else int(messages.pages.row[pages[0]]) if len(pages) else -1
         if first >= 0:
-            yield _Told(self._position(first), LifeEventKind.SENT, None, first)
+            yield _EventRecord(self._position(first), LifeEventKind.SENT, None, first)
         for event in messages.pages.row[pages].tolist():
-            yield _Told(self._position(event), LifeEventKind.PAGED, None, event)
+            yield _EventRecord(self._position(event), LifeEventKind.PAGED, None, event)
         if first < 0:
-            yield _Told(int(messages.sent[number]), LifeEventKind.PAGED, None, -1)
+            yield _EventRecord(int(messages.sent[number]), LifeEventKind.PAGED, None, -1)
         for at, queue in self._records(RecordType.ADD_REF, number):
-            yield _Told(self._position(at), LifeEventKind.ROUTED, queue, at)
+            yield _EventRecord(self._position(at), LifeEventKind.ROUTED, queue, at)
         for at, queue in self._records(RecordType.UPDATE_DELIVERY_COUNT, number):
-            yield _Told(self._position(at), LifeEventKind.REDELIVERED, queue, at)
+            yield _EventRecord(self._position(at), LifeEventKind.REDELIVERED, queue, at)
         for copy in copied:
             copy_row = int(messages.row[copy])
-            yield _Told(self._position(copy_row), LifeEventKind.COPIED, None, copy_row, copy)
+            yield _EventRecord(self._position(copy_row), LifeEventKind.COPIED, None, copy_row, copy)
         yield from self._endings(number, first)
 
-    def _endings(self, number: int, first: int) -> Iterator[_Told]:
+    def _endings(self, number: int, first: int) -> Iterator[_EventRecord]:
         """Yield how the message left each queue."""
         messages = self.messages
         for index in range(int(messages.begins[number]), int(messages.begins[number + 1])):
@@ -175,11 +176,11 @@ class MessageLives:
             if state is PastState.ROLLED_BACK:
                 end = self.records.end_row(first) if first >= 0 else None
                 at = self._position(end) if end is not None else NEVER
-                yield _Told(at, LifeEventKind.ROLLED_BACK, queue, -1 if end is None else end)
+                yield _EventRecord(at, LifeEventKind.ROLLED_BACK, queue, -1 if end is None else end)
             elif state in _LEAVING and messages.acked[index] < PREPARED:
-                yield _Told(int(messages.acked[index]), _LEAVING[state], queue, ack, self._copy_of.get(index))
+                yield _EventRecord(int(messages.acked[index]), _LEAVING[state], queue, ack, self._copy_of.get(index))
             elif state in _LEAVING:
-                yield _Told(NEVER, _LEAVING[state], queue, -1)
+                yield _EventRecord(NEVER, _LEAVING[state], queue, -1)
 
     def _ends(self, number: int) -> tuple[QueueEnd, ...]:
         messages = self.messages
@@ -210,7 +211,7 @@ class MessageLives:
                 return page.file, int(page.offsets[at[0]])
         return None
 
-    def _place(self, event: _Told, offsets: dict[int, int], page: tuple[str, int] | None) -> EventPlace | None:
+    def _spot(self, event: _EventRecord, offsets: dict[int, int], page: tuple[str, int] | None) -> EventPlace | None:
         row = event.row
         if event.kind is LifeEventKind.PAGED and page is not None:
             times = (

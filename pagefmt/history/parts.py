@@ -71,7 +71,7 @@ def _selected(part: JournalPart, choice: MessageFilter) -> Ints:
             chosen.append(frames.number + np.flatnonzero(mask))
     except IrregularPage:
         every = select_messages(part.page, part, choice)
-        return np.array([each.number for each in every if isinstance(each, SelectedMessage)], np.int64)
+        return np.array([item.number for item in every if isinstance(item, SelectedMessage)], np.int64)
     return np.concatenate(chosen)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pagectl.outputs.life_text import life_report
-from pagefmt.history.lives import MessageLives
+from pagefmt.history.lives import LifeReader
 from pagefmt.history.parts import HistoryParts
 from pagefmt.outstanding.message_filter import MessageFilter
 from pagefmt.selector import parse
@@ -31,7 +31,7 @@ def traced(opened: OpenedHistory, options: FilterOptions) -> list[tuple[Life, Me
     chosen = parts.held.numbers[parts.selected(parts.numbers(choice.ids), choice)].tolist()
     if options.user_id is None and options.where is None and choice.ids is not None:  # of pages alone, ids are known
         chosen += np.flatnonzero(np.isin(messages.ids, list(choice.ids)) & (messages.row < 0)).tolist()
-    story = MessageLives(opened.history)
+    story = LifeReader(opened.history)
 
     def copies_of(ids: Collection[int]) -> Iterable[int]:
         text = " OR ".join(f"{name} = {number}" for number in sorted(ids) for name in _NAMES)

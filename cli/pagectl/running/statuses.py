@@ -87,6 +87,7 @@ STATUSES: dict[tuple[str, ...], dict[int, str]] = {
         1: "Something was refused or left out, or is damaged.",
         2: "The command cannot be carried out, or the broker could not be reached again.",
     },
+    ("messages", "trace"): {0: "Done.", 1: "Done, but a file of the history is damaged.", 2: CANNOT},
     ("journal", "ls"): {0: "Done.", 1: "Done, but a condition is worse than a remark.", 2: CANNOT},
     ("journal", "stats"): {0: "Done.", 1: "Done, but a journal is damaged or cannot be read.", 2: CANNOT},
     ("journal", "inspect"): {0: "Done, and no record is torn.", 1: "Done, but a record is torn.", 2: CANNOT},
