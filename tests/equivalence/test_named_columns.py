@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from golden_cases import GoldenCase, cases
 from pagectl.decoding.columns import COLUMNS, FOR_CSV
-from pagectl.options.columns import BODIES, MESSAGE_SPLITS, ORIGIN_COLUMNS
+from pagectl.options.columns import BODIES, MESSAGE_SPLITS, ORIGIN_COLUMNS, TIME_COLUMNS
 from program import call
 
 NAMES = ("amqp-jms", "amqp-sections", "core-headers", "core-types", "deleted-queue", "divert", "large-amqp", "mqtt",
@@ -76,7 +76,7 @@ def test_every_column_of_the_list_is_read() -> None:
     lines = call("messages", "decode", data, "--columns", ",".join(COLUMNS), "--format", "jsonl").lines()
     empty = {name for name in COLUMNS if all(line[name] is None for line in lines)}
     unset = {"damage", "large_id", "large_file", "large_size", "body_error", "body_value", "expires"}
-    assert empty <= {*ORIGIN_COLUMNS, *unset}
+    assert empty <= {*ORIGIN_COLUMNS, *TIME_COLUMNS, *unset}
     assert set(FOR_CSV) <= set(COLUMNS) and {f"body_{name}" for name in BODIES if name != "none"} <= set(COLUMNS)
 
 
