@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, distinct
 from pagefmt.codec.messages.amqp_message import AmqpMessageBase
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.codec.messages.values import TypedValue, ValueKind, java_long
@@ -99,11 +99,11 @@ def find_copies(messages: HistoryMessages) -> Copies:
     Only messages of transactions that acknowledge something are read.
     """
     acked = np.flatnonzero((messages.acked < PREPARED) & (messages.ack >= 0))
-    candidates = np.flatnonzero(np.isin(messages.sent, np.unique(messages.acked[acked])))
+    candidates = np.flatnonzero(np.isin(messages.sent, distinct(messages.acked[acked])))
     origins = {n: origin for n, message in decoded_messages(messages, candidates) if (origin := origin_of(message))}
     wanted = np.array([origin.message for origin in origins.values()], np.int64)
     at = np.searchsorted(messages.ids, wanted).clip(max=max(len(messages.ids) - 1, 0))
-    originals = np.unique(at[messages.ids[at] == wanted]) if len(wanted) else at
+    originals = distinct(at[messages.ids[at] == wanted]) if len(wanted) else at
     before = {
         n: origin.expired for n, message in decoded_messages(messages, originals) if (origin := origin_of(message))
     }

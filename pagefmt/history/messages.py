@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, distinct, narrow
 from pagefmt.history.paged import PagedMessages, Surroundings, paged_messages
 from pagefmt.history.positions import UNPLACED
 from pagefmt.history.records import BEFORE, NEVER, PREPARED, HistoryRecords
@@ -115,18 +115,18 @@ class HistoryMessages:
         ``waiting``: these references count as waiting, all others as acknowledged. None: as they are.
         """
         chosen = np.flatnonzero(self.row != _NO_ROW)
-        chosen = chosen[np.argsort(self.records.positions(self.row[chosen]), kind="stable")]
+        chosen = narrow(chosen[np.argsort(self.records.positions(self.row[chosen]), kind="stable")])
         counts = np.diff(self.begins)[chosen]
         begins = np.append(0, np.cumsum(counts))
-        which = np.repeat(self.begins[chosen] - begins[:-1], counts) + np.arange(begins[-1])
+        which = narrow(np.repeat(self.begins[chosen] - begins[:-1], counts) + np.arange(begins[-1]))
         held, acked = self.is_in_doubt[which], ~self.is_state((PastState.WAITING,))[which]
         if waiting is not None:
             held, acked = np.zeros(len(which), bool), ~waiting[which]
-        owner = np.repeat(np.arange(len(chosen)), counts)
+        owner = narrow(np.repeat(np.arange(len(chosen)), counts))
         references = QueueReferences(
             owner, self.queue[which], acked, held, self.delivered[which], self.scheduled[which]
         )
-        tx, arrived = np.full(len(chosen), NO_TRANSACTION), np.arange(len(which))
+        tx, arrived = narrow(np.full(len(chosen), NO_TRANSACTION)), narrow(np.arange(len(which)))
         rows, ids = self.row[chosen], self.ids[chosen]
         held_messages = JournalMessages(self.records.columns, rows, ids, tx, begins, references, arrived, ())
         return HeldHistory(held_messages, chosen, which)
@@ -150,46 +150,64 @@ class UnmatchedAcks(NamedTuple):
     at: Ints
 
 
-class _References(NamedTuple):
-    """References in journal and pages. ``paged``: index of the paged message, -1 in the journal."""
+class _References:
+    """Pairs of message and queue, by message, those of one message in their order of arrival, each pair once.
 
-    message: Ints
-    queue: Ints
-    acked: Ints
-    ack: Ints
-    paged: Ints
+    ``paged``: index of the paged message, -1 in the journal. ``acked``: where the acknowledgement took effect,
+    ``NEVER`` without one; ``ack``: its row, -1 without one.
+    """
 
+    def __init__(self, message: Ints, queue: Ints, paged: Ints) -> None:
+        if not (message[1:] >= message[:-1]).all():
+            order = np.argsort(message, kind="stable")
+            message, queue, paged = message[order], queue[order], paged[order]
+        self._queues = distinct(queue)
+        words = self._words(message, queue)
+        self._order: Ints | None = None
+        if not (words[1:] > words[:-1]).all():
+            order = np.argsort(words, kind="stable")
+            first = np.append(True, words[order][1:] != words[order][:-1])[: len(words)]
+            kept = np.sort(order[first])
+            message, queue, paged, words = message[kept], queue[kept], paged[kept], words[kept]
+            self._order = narrow(np.argsort(words, kind="stable"))
+            words = words[self._order]
+        self.message, self.queue, self.paged = narrow(message), narrow(queue), narrow(paged)
+        self._sorted_words = words
+        self.acked = _filled(len(message), NEVER)
+        self.ack = _filled(len(message), _NO_ROW)
 
-class _JournalAcks(NamedTuple):
-    """Acknowledgements of references in the journal, the first of each that took effect."""
+    def _words(self, message: Ints, queue: Ints) -> Ints:
+        """Pack each pair into one number."""
+        words: Ints = message.astype(np.int64) * max(len(self._queues), 1) + np.searchsorted(self._queues, queue)
+        return words
 
-    row: Ints
-    id: Ints
-    queue: Ints
-    at: Ints
+    def find(self, message: Ints, queue: Ints) -> Ints:
+        """Return the index of each pair, -1 if there is no such reference. A message of -1 is none."""
+        none: Ints = np.full(len(message), -1)
+        if not len(self._sorted_words):
+            return none
+        which = np.searchsorted(self._queues, queue).clip(max=len(self._queues) - 1)
+        words = np.where(
+            (message >= 0) & (self._queues[which] == queue), message * max(len(self._queues), 1) + which, -1
+        )
+        at = np.searchsorted(self._sorted_words, words).clip(max=len(self._sorted_words) - 1)
+        index = at if self._order is None else self._order[at]
+        return np.where(self._sorted_words[at] == words, index, none)
+
+    def acknowledge(self, index: Ints, at: Ints, row: Ints) -> None:
+        """Note acknowledgements of references. Of several the last one counts."""
+        self.acked[index], self.ack[index] = at, row
 
 
 def history_messages(records: HistoryRecords, around: Surroundings, *, from_start: bool) -> HistoryMessages:
     """Return the messages of a history with their states. ``from_start``: no record before the first one is missing."""
     pages = paged_messages(records, around, from_start=from_start)
-    rows = _message_rows(records)
-    journal_ids = records.columns.ids.at(rows)
-    ids = np.unique(np.concatenate([journal_ids, pages.id]))
-    in_journal, of_page = np.searchsorted(ids, journal_ids), np.searchsorted(ids, pages.id)
-    row, sent = np.full(len(ids), _NO_ROW), np.full(len(ids), NEVER)
-    # The first event of a message counts: those at the end are written first.
-    for n in (np.flatnonzero(pages.row != _NO_ROW)[::-1],):
-        row[of_page[n]] = pages.row[n]
-    np.minimum.at(sent, of_page, pages.sent)
-    row[in_journal] = rows
-    effects = records.effects(rows)
-    copies = records.is_copy(rows) & (records.transactions.at(rows) == 0)
-    np.minimum.at(sent, in_journal, np.where(copies, BEFORE, effects))
-    acks = _journal_acks(records)
-    references = _joined(_in_journal(records, ids, sent, acks), _in_pages(pages, of_page))
-    begins = np.searchsorted(references.message, np.arange(len(ids) + 1))
-    latest = _Latest(records, ids, references)
-    outcome = _outcomes(records, pages, sent, references)
+    ids, row, sent, of_page = _sent_messages(records, pages)
+    journal = _in_journal(records, ids, sent)
+    references = _with_pages(*journal, pages, of_page)
+    unmatched = _acknowledge(records, ids, pages, references)
+    begins = narrow(np.searchsorted(references.message, np.arange(len(ids) + 1)))
+    outcome = _outcomes(records, pages, of_page, sent, references)
     return HistoryMessages(
         records,
         pages,
@@ -201,11 +219,35 @@ def history_messages(records: HistoryRecords, around: Surroundings, *, from_star
         references.acked,
         references.ack,
         references.paged,
-        latest.of(RecordType.UPDATE_DELIVERY_COUNT, _COUNT),
-        latest.of(RecordType.SET_SCHEDULED_DELIVERY_TIME, _TIME),
+        _latest(records, ids, references, RecordType.UPDATE_DELIVERY_COUNT, _COUNT),
+        _latest(records, ids, references, RecordType.SET_SCHEDULED_DELIVERY_TIME, _TIME),
         outcome,
-        _unmatched(ids, acks, pages, references),
+        unmatched,
     )
+
+
+def _sent_messages(records: HistoryRecords, pages: PagedMessages) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return ids, rows and positions of the sends of all messages, and the number of each paged one among them."""
+    rows = _message_rows(records)
+    journal_ids = records.columns.ids.at(rows)
+    ids = narrow(distinct(np.concatenate([journal_ids, pages.id])))
+    in_journal, of_page = np.searchsorted(ids, journal_ids), np.searchsorted(ids, pages.id)
+    row, sent = _filled(len(ids), _NO_ROW), _filled(len(ids), NEVER)
+    written = np.flatnonzero(pages.row != _NO_ROW)[::-1]
+    row[of_page[written]] = pages.row[written]  # of several events of a message the first, which is written last
+    np.minimum.at(sent, of_page, pages.sent.astype(np.int32))
+    row[in_journal] = rows
+    copies = records.is_copy(rows) & (records.transactions.at(rows) == 0)
+    effects = np.where(copies, BEFORE, records.effects(rows)).astype(np.int32)
+    sent[in_journal] = np.minimum(sent[in_journal], effects)
+    return ids, row, sent, of_page
+
+
+def _filled(length: int, value: int) -> Ints:
+    """Return an array for rows and positions, which take four bytes each."""
+    values: Any = np.full(length, value, np.int32)
+    filled: Ints = values
+    return filled
 
 
 def _message_rows(records: HistoryRecords) -> Ints:
@@ -213,6 +255,8 @@ def _message_rows(records: HistoryRecords) -> Ints:
     rows = records.rows_of(*MESSAGES)
     rows = rows[~records.is_event(rows)]
     ids = records.columns.ids.at(rows)
+    if (ids[1:] > ids[:-1]).all():
+        return rows
     order = np.lexsort((records.is_copy(rows), ids))
     ids = ids[order]
     first: Ints = rows[order[np.append(True, ids[1:] != ids[:-1])[: len(ids)]]]
@@ -227,115 +271,79 @@ def _references_of(records: HistoryRecords, kind: RecordType, layout: np.dtype[n
     return rows, queue
 
 
-def _journal_acks(records: HistoryRecords) -> _JournalAcks:
-    rows, queue = _references_of(records, RecordType.ACKNOWLEDGE_REF, _QUEUE)
-    ids, at = records.columns.ids.at(rows), records.effects(rows)
-    order = np.lexsort((at, records.is_copy(rows), queue, ids))
-    order = order[at[order] != NEVER]
-    keys = np.stack([ids[order], queue[order]])
-    order = order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]]
-    return _JournalAcks(rows[order], ids[order], queue[order], at[order])
+def _numbers_of(ids: Ints, wanted: Ints) -> Ints:
+    """Return the number of each message by its id, -1 for those that are not there."""
+    if not len(ids):
+        return np.full(len(wanted), -1)
+    at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
+    return np.where(ids[at] == wanted, at, -1)
 
 
-def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints, acks: _JournalAcks) -> _References:
+def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints) -> tuple[Ints, Ints]:
+    """Return message and queue of the references in the journal."""
     rows, queue = _references_of(records, RecordType.ADD_REF, _QUEUE)
-    wanted = records.columns.ids.at(rows)
-    message = np.searchsorted(ids, wanted).clip(max=max(len(ids) - 1, 0))
-    good = ids[message] == wanted if len(ids) else np.zeros(len(wanted), bool)
+    message = _numbers_of(ids, records.columns.ids.at(rows))
+    good = message >= 0
     # a reference that was rolled back belongs to a message that was rolled back, too
-    good &= (records.effects(rows) != NEVER) | (sent[message] == NEVER if len(ids) else False)
-    rows, queue, message = rows[good], queue[good], message[good]
-    order = np.lexsort((np.arange(len(rows)), queue, message))
-    keys = np.stack([message[order], queue[order]])
-    order = np.sort(order[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(order)]])
-    message, queue = message[order], queue[order]
-    which = _pairs_among(ids[message] if len(ids) else message, queue, acks.id, acks.queue)
-    has_ack = which >= 0
-    acked, ack = np.full(len(message), NEVER), np.full(len(message), _NO_ROW)
-    acked[has_ack], ack[has_ack] = acks.at[which[has_ack]], acks.row[which[has_ack]]
-    return _References(message, queue, acked, ack, np.full(len(message), -1))
+    never = np.flatnonzero(good & (records.effects(rows) == NEVER))
+    good[never] = sent[message[never]] == NEVER
+    return message[good], queue[good]
 
 
-def _in_pages(pages: PagedMessages, message_of_page: Ints) -> _References:
+def _with_pages(message: Ints, queue: Ints, pages: PagedMessages, message_of_page: Ints) -> _References:
+    """Return the references in journal and pages, with the acknowledgements of those in pages."""
+    journal = np.full(len(message), -1)
+    if not len(pages.queue):
+        return _References(message, queue, journal)
     owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
-    has_ack = pages.ack >= 0
-    acked, ack = np.full(len(owner), NEVER), np.full(len(owner), _NO_ROW)
-    acked[has_ack], ack[has_ack] = pages.acks.at[pages.ack[has_ack]], pages.acks.row[pages.ack[has_ack]]
-    return _References(message_of_page[owner], pages.queue, acked, ack, owner)
+    of_pages = message_of_page[owner]
+    columns = zip((message, queue, journal), (of_pages, pages.queue, owner), strict=True)
+    references = _References(*(np.concatenate(both) for both in columns))
+    acked = np.flatnonzero(pages.ack >= 0)
+    index, ack = references.find(of_pages[acked], pages.queue[acked]), pages.ack[acked]
+    mine = references.paged[index] == owner[acked]
+    references.acknowledge(index[mine], pages.acks.at[ack[mine]], pages.acks.row[ack[mine]])
+    return references
 
 
-def _joined(journal: _References, pages: _References) -> _References:
-    """Return both by message, with each pair of message and queue once."""
-    columns = [np.concatenate(both) for both in zip(journal, pages, strict=True)]
-    order = np.lexsort((np.arange(len(columns[0])), columns[0]))
-    message, queue = columns[0][order], columns[1][order]
-    once = np.lexsort((np.arange(len(order)), queue, message))
-    keys = np.stack([message[once], queue[once]])
-    once = np.sort(once[np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))[: len(once)]])
-    return _References(*(column[order[once]] for column in columns))
-
-
-def _pairs_among(ids: Ints, queues: Ints, known_ids: Ints, known_queues: Ints) -> Ints:
-    """Return the index of each pair of id and queue among the known ones, which are ascending; -1 for others."""
-    none: Ints = np.full(len(ids), -1)
-    if not len(known_ids):
-        return none
-    distinct_queues = np.unique(known_queues)
-    distinct_ids = np.unique(known_ids)
-    keys = np.searchsorted(distinct_ids, known_ids) * len(distinct_queues) + np.searchsorted(
-        distinct_queues, known_queues
-    )
-    of_id = np.searchsorted(distinct_ids, ids).clip(max=len(distinct_ids) - 1)
-    of_queue = np.searchsorted(distinct_queues, queues).clip(max=len(distinct_queues) - 1)
-    good = (distinct_ids[of_id] == ids) & (distinct_queues[of_queue] == queues)
-    wanted = of_id * len(distinct_queues) + of_queue
-    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    return np.where(good & (keys[at] == wanted), at, none)
-
-
-def _unmatched(ids: Ints, acks: _JournalAcks, pages: PagedMessages, references: _References) -> UnmatchedAcks:
-    mine = references.paged < 0
-    keys = (
-        (ids[references.message[mine]], references.queue[mine])
-        if len(ids)
-        else (references.message[mine], references.queue[mine])
-    )
-    order = np.lexsort(keys[::-1])
-    lost = _pairs_among(acks.id, acks.queue, keys[0][order], keys[1][order]) < 0
-    of_pages = pages.acks.message < 0
+def _acknowledge(records: HistoryRecords, ids: Ints, pages: PagedMessages, references: _References) -> UnmatchedAcks:
+    """Note the acknowledgements of references in the journal, and return those whose message is not known."""
+    rows, queue = _references_of(records, RecordType.ACKNOWLEDGE_REF, _QUEUE)
+    at = records.effects(rows)
+    kept = at != NEVER
+    rows, queue, at = rows[kept], queue[kept], at[kept]
+    index = references.find(_numbers_of(ids, records.columns.ids.at(rows)), queue)
+    lost, of_pages = index < 0, pages.acks.message < 0
+    # the first one that is no copy of a compaction counts: it is noted last
+    order = np.lexsort((at, records.is_copy(rows)))[::-1]
+    order = order[~lost[order]]
+    references.acknowledge(index[order], at[order], rows[order])
     return UnmatchedAcks(
-        np.concatenate([acks.queue[lost], pages.acks.queue[of_pages]]),
-        np.concatenate([acks.at[lost], pages.acks.at[of_pages]]),
+        np.concatenate([queue[lost], pages.acks.queue[of_pages]]), np.concatenate([at[lost], pages.acks.at[of_pages]])
     )
 
 
-class _Latest:
-    """What the last record of a type says about each reference."""
-
-    def __init__(self, records: HistoryRecords, ids: Ints, references: _References) -> None:
-        self.records = records
-        keys = (ids[references.message] if len(ids) else references.message, references.queue)
-        self.order = np.lexsort(keys[::-1])
-        self.ids, self.queues = keys[0][self.order], keys[1][self.order]
-
-    def of(self, kind: RecordType, layout: np.dtype[np.void]) -> Ints:
-        """Return the value by reference, 0 without a record."""
-        latest = np.zeros(len(self.order), np.int64)
-        rows, queue = _references_of(self.records, kind, layout)
-        good = self.records.effects(rows) < PREPARED
-        rows, queue = rows[good], queue[good]
-        at = _pairs_among(self.records.columns.ids.at(rows), queue, self.ids, self.queues)
-        values = self.records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
-        has_reference = at >= 0
-        latest[self.order[at[has_reference]]] = values[has_reference]
-        return latest
+def _latest(
+    records: HistoryRecords, ids: Ints, references: _References, kind: RecordType, layout: np.dtype[np.void]
+) -> Ints:
+    """Return what the last record of a type says about each reference, 0 without a record."""
+    latest = np.zeros(len(references.message), np.int64)
+    rows, queue = _references_of(records, kind, layout)
+    good = records.effects(rows) < PREPARED
+    rows, queue = rows[good], queue[good]
+    index = references.find(_numbers_of(ids, records.columns.ids.at(rows)), queue)
+    values = records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
+    latest[index[index >= 0]] = values[index >= 0]
+    return narrow(latest)
 
 
-def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, references: _References) -> Ints:
+def _outcomes(
+    records: HistoryRecords, pages: PagedMessages, of_page: Ints, sent: Ints, references: _References
+) -> Ints:
     """Return the outcome of each reference as far as records tell it, without a look into messages."""
     paged, at = references.paged, sent[references.message] if len(sent) else references.message
     in_page = paged >= 0
-    outcome = np.full(len(paged), _WAITING)
+    outcome = narrow(np.full(len(paged), _WAITING))
     acked = references.acked < PREPARED
     outside = np.zeros(len(paged), bool)
     with_row = np.flatnonzero(references.ack >= 0)
@@ -344,7 +352,9 @@ def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, referen
         own_sent = np.where(in_page, pages.sent[paged], at)
         unplaced = in_page & (pages.page[paged] == UNPLACED) & pages.is_gone[paged]
         done = np.zeros(len(paged), bool)
-        done[in_page] = _done_by_reference(pages, references, in_page)
+        owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))[pages.is_done]  # of queues that are done
+        index = references.find(of_page[owner], pages.queue[pages.is_done])
+        done[index[paged[index] == owner]] = True
         outcome[in_page & pages.is_gone[paged] & ~acked] = _ACKNOWLEDGED
         outcome[unplaced & ~acked & ~pages.is_proved[paged]] = _UNKNOWN
         outcome[done & ~acked] = REMOVED
@@ -356,12 +366,3 @@ def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, referen
     outcome[(own_sent == PREPARED) & ~acked] = _SENT_IN_DOUBT
     outcome[(own_sent == NEVER) & ~acked] = _ROLLED_BACK
     return outcome
-
-
-def _done_by_reference(pages: PagedMessages, references: _References, in_page: Mask) -> Mask:
-    """Return for each reference in a page whether the queue is done with that page."""
-    owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
-    order = np.lexsort((pages.queue, owner))
-    which = _pairs_among(references.paged[in_page], references.queue[in_page], owner[order], pages.queue[order])
-    done: Mask = pages.is_done[order[which]]
-    return done

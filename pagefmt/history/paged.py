@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Fields, Ints, Mask
+from pagefmt.arrays import Fields, Ints, Mask, distinct, ranked
 from pagefmt.history.positions import UNPLACED, Bookmark, StoreFacts, placed_events
 from pagefmt.history.records import BEFORE, NEVER, HistoryRecords
 from pagefmt.journal.positions import BOOKMARK
@@ -142,7 +142,7 @@ class _Paged:
         of_ack, of_complete = self.stores.of(self.acks.queue), self.stores.of(self.completes["queue"])
         of_bookmark = self.stores.of(self.bookmarks.queue)
         sizes = self._sizes()
-        for store in np.unique(of_event[of_event >= 0]).tolist():
+        for store in distinct(of_event[of_event >= 0]).tolist():
             mine, acks = np.flatnonzero(of_event == store), self._chosen(of_ack == store)
             completes, marks = self.completes[of_complete == store], np.flatnonzero(of_bookmark == store)
             address = self.stores.address(store)
@@ -211,7 +211,7 @@ class _Paged:
         """Return the messages with their acknowledgements and what is matched of their transactions."""
         events, acks = self.events, self.acks
         matched = np.flatnonzero(acks.message >= 0)
-        queues = np.unique(events.queue)
+        queues = distinct(events.queue)
         wanted = acks.message[matched] * max(len(queues), 1) + np.searchsorted(queues, acks.queue[matched])
         keys = events.owner * max(len(queues), 1) + np.searchsorted(queues, events.queue)
         order = np.argsort(wanted, kind="stable")
@@ -282,7 +282,7 @@ class _Stores:
 
     def of(self, queues: Ints) -> Ints:
         """Return the number of the store of each queue."""
-        distinct_queues, which = np.unique(queues, return_inverse=True)
+        distinct_queues, which = ranked(queues)
         return np.array([self._find(queue) for queue in distinct_queues.tolist()], np.int64)[which]
 
     def address(self, store: int) -> str | None:
@@ -298,7 +298,7 @@ def _events(records: HistoryRecords) -> _Events:
     references = references[records.columns.sizes.at(references) >= _QUEUE_ID]
     ids, at = records.columns.ids.at(rows), records.positions(rows)
     # A reference belongs to the last event before it that has its id.
-    distinct_ids, which = np.unique(ids, return_inverse=True)
+    distinct_ids, which = ranked(ids)
     wanted_ids = records.columns.ids.at(references)
     of_id = np.searchsorted(distinct_ids, wanted_ids)
     span = records.ends[-1] + 1 if records.ends else 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, ranked
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.directory.bindings import QueueBinding
@@ -42,7 +42,7 @@ class HistoryOrigin(JournalOrigin):
     def times(self, number: Ints) -> TimeBrackets:
         """Return between which times the files with the messages were written."""
         records = self.history.records
-        files, which = np.unique(records.file_numbers(self.messages.rows[self.numbers[number]]), return_inverse=True)
+        files, which = ranked(records.file_numbers(self.messages.rows[self.numbers[number]]))
         brackets = (records.brackets[file] for file in files.tolist())
         return TimeBrackets([(_text(times.not_before), _text(times.not_after)) for times in brackets], which)
 

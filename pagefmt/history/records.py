@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints, Mask, distinct
 from pagefmt.history.files import HistoryListing, TimeBracket, WrittenFile, brackets, written_order
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
@@ -27,7 +27,7 @@ from pagefmt.journal.windows import frames_in_windows
 from pagefmt.storage.files import FileStretches, NotReadable
 
 # positions of effects that no record has
-NEVER: Final = 1 << 62  # rolled back, or its transaction has no end
+NEVER: Final = (1 << 31) - 1  # rolled back, or its transaction has no end
 PREPARED: Final = NEVER - 1  # its transaction is prepared, and waits for its end
 BEFORE: Final = -1  # before the first file: a compaction copied what was written earlier
 _ABOUT_MESSAGES: Final = (
@@ -93,7 +93,7 @@ class HistoryRecords:
     def offsets(self, rows: Ints) -> Ints:
         """Return the offsets of records in their files, which are read again. Raise ``NotReadable``."""
         offsets, numbers = np.zeros(len(rows), np.int64), self.file_numbers(rows)
-        for number in np.unique(numbers).tolist():
+        for number in distinct(numbers).tolist():
             file, mine = self.columns.files[number], np.flatnonzero(numbers == number)
             with FileStretches(file.path) as content:
                 windows = frames_in_windows(content, file.header, TornRecords())
@@ -145,7 +145,7 @@ class HistoryRecords:
         if not len(transaction):
             return np.full(len(transactions), NEVER)
         span = self.ends[-1] + 1
-        distinct_ids = np.unique(transaction)
+        distinct_ids = distinct(transaction)
         which = np.searchsorted(distinct_ids, transactions).clip(max=len(distinct_ids) - 1)
         first = np.searchsorted(np.searchsorted(distinct_ids, transaction) * span + end, which * span + at)
         first = first.clip(max=len(transaction) - 1)

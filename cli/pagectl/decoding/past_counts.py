@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from pagectl.decoding.history import parts_of
 from pagectl.reports.messages import WaitingQueue
-from pagefmt.arrays import flat
+from pagefmt.arrays import flat, ranked
 from pagefmt.history.counts import PastCount, held_references, messages_as_of, past_counts
 from pagefmt.outstanding.journal_parts import JournalPart
 from pagefmt.table.table import PageSource, TableQuery, page_batches
@@ -87,7 +87,7 @@ def _add(held: dict[int, _Held], batch: pa.RecordBatch) -> None:
     """Add the messages of a batch of ``_QUERY``, each for every queue that holds it."""
     offsets, queues = flat(batch.column("outstanding"))
     row = np.repeat(np.arange(batch.num_rows), np.diff(offsets))
-    distinct_queues, which = np.unique(queues, return_inverse=True)
+    distinct_queues, which = ranked(queues)
     sent = np.asarray(pc.fill_null(batch.column("timestamp"), 0))
     oldest = np.full(len(distinct_queues), _NEVER)
     np.minimum.at(oldest, which, np.where(sent > 0, sent, _NEVER)[row])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pagectl.running.exits import CallError
 from pagectl.running.reading import state_of_place
 from pagectl.sending.messages import QueueToSend, StoredMessages
+from pagefmt.directory.queue_names import qualified
 from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class StoredHistory(StoredMessages):
 
     parts: HistoryParts = field(kw_only=True)
 
+    def ids_of(self, queue: QueueBinding) -> frozenset[int]:
+        """Return the ids of all queues with this name."""
+        every = self.parts.history.queues.queues.items()
+        return frozenset(number for number, other in every if qualified(other) == qualified(queue))
+
     def sources(self, choice: MessageFilter) -> PageSources:
         """Return what is read for the chosen messages."""
         from pagectl.decoding.history import HistorySources
@@ -104,7 +110,9 @@ def past_messages(
     chosen = [queue for number, queue in bound.items() if number in (bound if ids is None else ids)]
     chosen = [queue for queue in chosen if queues or not queue.address.startswith("$")]
     chosen = [queue for queue in chosen if len(parts.numbers(queues=(queue.id,), waiting=True))]
-    chosen.sort(key=lambda queue: (queue.address, queue.name, queue.id))
+    # of a deleted queue and its successor the last one stands for both
+    chosen = list({qualified(queue): queue for queue in sorted(chosen, key=lambda queue: queue.id)}.values())
+    chosen.sort(key=lambda queue: (queue.address, queue.name))
     sending = [QueueToSend(*pair) for pair in zip(chosen, _targets(chosen, mapping, place), strict=True)]
     stored = StoredHistory(place, state, options.selector(place, where), parts.large, parts=parts)
     stored.damaged = opened.damaged
@@ -118,7 +126,6 @@ def _targets(queues: list[QueueBinding], mapping: Sequence[str], place: DataLoca
     the new name. Destinations of HornetQ and 1.x get the names that they have in 2.x.
     """
     from pagefmt.change.conversion.names import NewNames
-    from pagefmt.directory.queue_names import qualified
 
     rules = _rules(mapping)
     used: set[str] = set()
@@ -158,7 +165,7 @@ def count_waiting(stored: StoredMessages, queues: list[QueueToSend]) -> None:
     """Count what waits in each queue, if there is a prepared transaction, or a progress bar is shown."""
     if isinstance(stored, StoredHistory):
         for queue in queues:
-            queue.totals.waiting = len(stored.parts.numbers(queues=(queue.queue.id,), waiting=True))
+            queue.totals.waiting = len(stored.parts.numbers(queues=stored.ids_of(queue.queue), waiting=True))
         return
     if not stored.state.journal.prepared and not sys.stderr.isatty():
         return

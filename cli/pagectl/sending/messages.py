@@ -137,7 +137,7 @@ class StoredMessages:
         Scheduled messages come last, whatever the clock says: otherwise a continued run would see another order than
         the run before.
         """
-        sources = self.sources(MessageFilter(queues=frozenset((queue.id,)), selector=self.selector, outstanding=True))
+        sources = self.sources(MessageFilter(queues=self.ids_of(queue), selector=self.selector, outstanding=True))
         position = 0
         for at in sources:
             holder = at.known
@@ -148,6 +148,10 @@ class StoredMessages:
                     yield self._queued(at, item, queue, position)
                     position += 1
         self.damaged |= sources.damaged
+
+    def ids_of(self, queue: QueueBinding) -> frozenset[int]:
+        """Return the ids of the queue: a deleted queue and its successor have one name."""
+        return frozenset((queue.id,))
 
     def sources(self, choice: MessageFilter) -> PageSources:
         """Return what is read for the chosen messages."""
@@ -167,12 +171,13 @@ class StoredMessages:
             number = record.record.message.id if record.record is not None else 0
             return QueuedMessage(position, number, None, 0, False, why)
         message = record.message
-        first = record.queues[0] == queue.id
+        ids = self.ids_of(queue)
+        index = next(n for n, number in enumerate(record.queues) if number in ids)
         own = scheduled_time(message)
-        scheduled = _scheduled(at, record.queues.index(queue.id))
+        scheduled = _scheduled(at, index)
         if scheduled == own or (own > 0 and isinstance(message, AmqpMessageBase)):
             scheduled = 0
-        return QueuedMessage(position, message.id, message, scheduled, first)
+        return QueuedMessage(position, message.id, message, scheduled, index == 0)
 
 
 def _matches(pattern: list[str], words: list[str]) -> bool:
