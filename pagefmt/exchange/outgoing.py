@@ -37,6 +37,7 @@ from pagefmt.storage.files import NotReadable
 
 DUPLICATE_ID: Final = "_AMQ_DUPL_ID"
 SCHEDULED: Final = "_AMQ_SCHED_DELIVERY"
+_ROUTING_TYPE: Final = "_AMQ_ROUTING_TYPE"
 CONVERTED_LIMIT: Final = 256 << 20  # bytes of a large body that is converted, and therefore held in memory
 _SECTION_LIMIT: Final = 1 << 30
 _HEAD: Final = 1 << 16
@@ -109,7 +110,14 @@ def own_duplicate_id(message: Message) -> str | bytes | None:
 
 
 def outgoing(
-    message: Message, large: LargeMessages | None, *, tunnel: bool, duplicate_id: str | None, scheduled: int, now: int
+    message: Message,
+    large: LargeMessages | None,
+    *,
+    tunnel: bool,
+    duplicate_id: str | None,
+    scheduled: int,
+    now: int,
+    routing: int | None = None,
 ) -> Outgoing:
     """Return the form in which a stored message is sent to a broker.
 
@@ -120,6 +128,8 @@ def outgoing(
         duplicate_id: to add; None if the message has its own.
         scheduled: earliest delivery from the queue, ms since 1970; 0: as the message says.
         now: ms since 1970.
+        routing: routing type of the queue: a message that was moved there may name that of another queue, and a broker
+            routes a converted message by it. None: as the message says.
 
     Raises:
         Undecodable: the message cannot be read.
@@ -134,7 +144,7 @@ def outgoing(
         return _as_is(message, file, duplicate_id, scheduled, now, U32 if tunnel else _I32)
     block = _properties(message.header, duplicate_id, scheduled)
     if not tunnel:
-        return _converted(message, block, file, now)
+        return _converted(message, block, file, now, routing)
     out = ByteWriter()
     header = message.header if block is message.header.properties_bytes else _with(message.header, block)
     if isinstance(message, CoreLargeMessage):
@@ -182,7 +192,9 @@ def _added(block: bytes, name: str, typed: TypedValue) -> bytes:
     return out.done()
 
 
-def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, now: int) -> Outgoing:
+def _converted(
+    message: CoreMessageBase, block: bytes, file: LargeFile | None, now: int, routing: int | None
+) -> Outgoing:
     from pagefmt.codec.messages.properties import decode_whole_block
     from pagefmt.codec.messages.values import last_wins
 
@@ -192,6 +204,8 @@ def _converted(message: CoreMessageBase, block: bytes, file: LargeFile | None, n
     if own is not None and own.kind is ValueKind.BYTES:
         form.properties[DUPLICATE_ID] = string(own.value.hex())
         form.lost.append("a binary duplicate id becomes text")
+    if routing is not None and _ROUTING_TYPE in form.properties:
+        form.properties[_ROUTING_TYPE] = TypedValue(ValueKind.BYTE, routing)
     compressed = is_compressed(form.properties)
     if file is not None and form.type == BYTES and not compressed and file.size < 1 << 31:
         converted = amqp_form(form, message.address, now, streamed=file.size)

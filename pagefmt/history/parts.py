@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -99,11 +99,14 @@ class HistoryParts(MessageParts):
             names, None, self.large, self.now, self.messages, mine, history=self.history.messages, held=self.held
         )
 
-    def selected(self, numbers: Ints, choice: MessageFilter) -> Ints:
-        """Return those of the messages that a filter selects."""
+    def selected(self, numbers: Ints, choice: MessageFilter, marks: Sequence[bytes] = ()) -> Ints:
+        """Return those of the messages that a filter selects.
+
+        ``marks``: bytes of which every such message has some, so that parts without them are passed over.
+        """
         chosen = [np.zeros(0, np.int64)]
         for part in self.parts(numbers):
-            if isinstance(part, JournalPart):
+            if isinstance(part, JournalPart) and (not marks or any(mark in part.page.content for mark in marks)):
                 chosen.append(part.origin.numbers[_selected(part, choice)])
         return np.concatenate(chosen)
 

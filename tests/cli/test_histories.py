@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import tarfile
 from collections import Counter
 from datetime import datetime
 from functools import cache
@@ -300,3 +301,39 @@ def test_damage_costs_the_damaged_file_alone(tmp_path: Path) -> None:
         left = {json.loads(line)["id"] for line in answer.out.splitlines()}
         assert {number for number, file in whole.items() if file != files[4]} <= left
         assert left < whole.keys()
+
+
+def test_a_history_is_read_in_an_archive(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "broker.tar.gz", "w:gz") as archive:
+        archive.add(PURGED.root(), "broker")
+    of_archive = call("messages", "decode", tmp_path / "broker.tar.gz", *OPTIONS, "--format", "jsonl")
+    assert of_archive.status == 0, of_archive.err
+    assert [json.loads(line)["id"] for line in of_archive.out.splitlines()] == [line["id"] for line in lines_of(PURGED)]
+
+
+def test_messages_of_the_attic_are_found(tmp_path: Path) -> None:
+    """A file that a broker set aside fills the hole that a missing copy leaves."""
+    root = PURGED.copy(tmp_path / "broker")
+    whole = {line["id"]: line["file"] for line in lines_of(PURGED)}
+    name = sorted(path.name for path in (root / "history").iterdir())[1]
+    (root / "data" / "journal" / "attic").mkdir()
+    (root / "history" / name).rename(root / "data" / "journal" / "attic" / "activemq-data-77.amq")
+    answer = call("messages", "decode", root, *OPTIONS, "--format", "jsonl")
+    files = {json.loads(line)["id"]: json.loads(line)["file"] for line in answer.out.splitlines()}
+    assert files.keys() == whole.keys()
+    assert {files[number] for number, file in whole.items() if file == name} == {"attic/activemq-data-77.amq"}
+
+
+def test_a_missing_file_is_said(tmp_path: Path) -> None:
+    """Acknowledgements of messages that are in no file show that one is missing, and nothing else changes."""
+    root = PURGED.copy(tmp_path / "broker")
+    first = sorted(path for path in (root / "history").iterdir())[0]
+    first.unlink()
+    answer = call("messages", "decode", root, *OPTIONS, "--format", "jsonl")
+    assert "of messages that no file has any more" in answer.err
+    states = {line["id"]: line["queues_state"] for line in lines_of(PURGED) if line["file"] != first.name}
+    left = {line["id"]: line["queues_state"] for line in map(json.loads, answer.out.splitlines())}
+    assert left.keys() == states.keys()
+    for number, queues in left.items():
+        for queue, entry in queues.items():
+            assert entry["state"] in (states[number][queue]["state"], "unknown"), (number, queue)

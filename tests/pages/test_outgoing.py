@@ -13,6 +13,7 @@ from pagefmt.codec.messages.amqp_message import NO_EXTRA, AmqpMessage
 from pagefmt.codec.messages.amqp_sections import decode_sections
 from pagefmt.codec.messages.core_message import CoreMessage, HeaderBlock, decode_core_message
 from pagefmt.codec.messages.large import LargeMessages
+from pagefmt.codec.messages.properties import PropertiesBlock, Property, encode_properties
 from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.codec.wire import ByteReader, ByteWriter
 from pagefmt.directory.locate import within
@@ -142,3 +143,14 @@ def test_the_order_is_the_same_at_any_time(life: Path, monkeypatch: pytest.Monke
         found.append({queue.name: [each.id for each in stored.of(queue)] for queue in queues})
     assert any(found[0].values())
     assert found[0] == found[1]
+
+
+def test_a_converted_message_names_the_routing_type_of_its_queue() -> None:
+    """A message that management moved from a multicast queue to an anycast one still names the first."""
+    block = ByteWriter()
+    entry = Property("_AMQ_ROUTING_TYPE", TypedValue(ValueKind.BYTE, 0))
+    encode_properties(block, PropertiesBlock(1, (entry,)))
+    for routing, topic in ((None, 1), (0, 1), (1, 0)):
+        message = core(block.done())
+        made = outgoing(message, None, tunnel=False, duplicate_id="id", scheduled=0, now=1000, routing=routing)
+        assert (b"x-opt-jms-dest\x51" + bytes([topic])) in made.head

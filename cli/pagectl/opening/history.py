@@ -62,7 +62,7 @@ def open_history(directory: Path | None, broker: BrokerOptions, options: History
     """
     from pagefmt.vectors import load_pages
 
-    opened = open_broker(directory, broker.broker_xml, broker.reading(), alone=Alone.MESSAGES)
+    opened = open_broker(directory, broker.broker_xml, broker.reading(), far=True, alone=Alone.MESSAGES)
     retention, place = _retention(opened, options.retention)
     _require(retention, place)
     zone = zone_of(options.timezone)

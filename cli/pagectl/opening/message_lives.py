@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # names of the property that copies have, of core and of AMQP messages
 _NAMES = ("_AMQ_ORIG_MESSAGE_ID", '"m.x-opt-ORIG-MESSAGE-ID"')
+_MARKS = ("ORIG_MESSAGE_ID".encode("utf-16-le")[:-1], b"ORIG-MESSAGE-ID")  # as messages have these names
 
 
 def traced(opened: OpenedHistory, options: FilterOptions) -> list[tuple[Life, MessageLife]]:
@@ -36,7 +37,9 @@ def traced(opened: OpenedHistory, options: FilterOptions) -> list[tuple[Life, Me
     def copies_of(ids: Collection[int]) -> Iterable[int]:
         text = " OR ".join(f"{name} = {number}" for number in sorted(ids) for name in _NAMES)
         later = parts.numbers()[messages.ids[parts.held.numbers] > min(ids)]
-        numbers: list[int] = parts.held.numbers[parts.selected(later, MessageFilter(selector=parse(text)))].tolist()
+        numbers: list[int] = parts.held.numbers[
+            parts.selected(later, MessageFilter(selector=parse(text)), _MARKS)
+        ].tolist()
         return numbers
 
     lives = list(story.lives(story.with_copies(chosen, copies_of)))

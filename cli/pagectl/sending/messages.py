@@ -22,6 +22,7 @@ from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.codec.pages.frames import Damage
 from pagefmt.codec.pages.page import OddRecord
 from pagefmt.codec.wire import Undecodable
+from pagefmt.directory.bindings import ROUTING
 from pagefmt.directory.locks import node_id
 from pagefmt.directory.queue_names import FQQN, has_wildcards, qualified
 from pagefmt.editions import NEWEST
@@ -48,6 +49,7 @@ _BY_QUEUE: Final = {
 _AS_AMQP: Final = (
     "core clients see a new JMSMessageID (the old one is in NATIVE_MESSAGE_ID) and additional JMS_AMQP_… properties"
 )
+_ROUTING_TYPES: Final = {name: number for number, name in ROUTING.items()}
 CAPABILITIES: Final = {"ANYCAST": "queue", "MULTICAST": "topic"}
 
 
@@ -256,6 +258,7 @@ class Preparing:
             duplicate_id=self._duplicate_id(sending, queued, message, target),
             scheduled=queued.scheduled,
             now=now,
+            routing=_ROUTING_TYPES.get(sending.queue.routing or ""),
         )
         totals = sending.totals
         totals.messages += 1
