@@ -21,6 +21,9 @@ from pagefmt.history.messages import ACKNOWLEDGED, EXPIRED, MOVED, OUTCOMES, REM
 from pagefmt.history.paged import DiskPage, Surroundings
 from pagefmt.history.queues import PastQueues, past_queues
 from pagefmt.history.records import HistoryRecords, read_records
+from pagefmt.journal.files import HEADER, FileProblem, JournalFile, encode_header
+from pagefmt.journal.load import TRIES, JournalMoves
+from pagefmt.storage.files import FileGone, NotReadable, read_start
 
 _ACKNOWLEDGED = OUTCOMES.index(ACKNOWLEDGED)
 
@@ -64,18 +67,44 @@ def load_history(
         page_size: Returns page-size-bytes of an address, None if not known.
         advance: Takes the bytes of each file that was read.
 
+    A running broker rotates and reuses files of its journal: what was read counts where each file is still the same.
+
     Raises:
         NotAJournal: A folder cannot be listed.
         NotPermitted: This user may not read a folder.
+        JournalMoves: A broker changed files in each of ``TRIES`` tries.
     """
-    listing = list_history(retention, place.journal, zone)
-    records = read_records(listing, advance)
+    listing, records = _read(retention, place.journal, zone, advance)
     queues = past_queues(place.bindings)
     disk = None if place.paging is None else _disk_pages(stores(place))
     around = Surroundings(queues.addresses, disk, page_size)
     messages = history_messages(records, around, from_start=_from_start(listing))
     copies = find_copies(messages)
     return History(_with_causes(messages, queues, copies), queues, copies, disk)
+
+
+def _read(
+    retention: Path | None, journal: Path | None, zone: tzinfo | None, advance: Callable[[int], None]
+) -> tuple[HistoryListing, HistoryRecords]:
+    """Return the files of a history and their records, from a moment at which all of them were there together."""
+    for _ in range(TRIES):
+        # The journal is listed first: a file that is copied meanwhile is in both folders then, not in none.
+        listing = list_history(retention, journal, zone)
+        records = read_records(listing, advance)
+        gone = any(note.kind is FileProblem.GONE for note in records.notes)
+        if not gone and all(map(_is_same, listing.files)):
+            return listing, records
+    raise JournalMoves(
+        f"{journal or retention}: a running broker changed its files in each of {TRIES} tries; try again"
+    )
+
+
+def _is_same(file: JournalFile) -> bool:
+    """Return whether a file still has the header with which it was listed."""
+    try:
+        return read_start(file.path, HEADER.size) == encode_header(file.stated or file.header)
+    except NotReadable as err:
+        return not isinstance(err, FileGone)
 
 
 def _from_start(listing: HistoryListing) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import tarfile
 from collections import Counter
 from datetime import datetime
@@ -20,6 +21,8 @@ from history_ledgers import ledger_of
 from lxml import etree
 from program import call
 from recorded_histories import HistoryCase, histories
+
+from pagefmt.history import history
 
 GONE = ("acknowledged", "expired", "moved", "removed")
 CUT = ("cutoff-size", "cutoff-period", "late")  # of these the first messages are gone
@@ -337,3 +340,31 @@ def test_a_missing_file_is_said(tmp_path: Path) -> None:
     for number, queues in left.items():
         for queue, entry in queues.items():
             assert entry["state"] in (states[number][queue]["state"], "unknown"), (number, queue)
+
+
+def test_a_broker_may_rotate_and_reuse_files_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A journal file that is copied and used again while the history is read: nothing is missing, nothing twice."""
+    root = PURGED.copy(tmp_path / "broker")
+    whole = lines_of(PURGED)
+    files = sorted((root / "data" / "journal").glob("*.amq"))
+    live = max(files, key=lambda path: max((line["id"] for line in decoded(path)), default=0))
+    number = struct.unpack(">iiq", live.read_bytes()[:16])[2]
+    read, turns = history.read_records, []
+
+    def rotated(listing: Any, *more: Any) -> Any:
+        if not turns:
+            turns.append(1)
+            shutil.copy(live, root / "history" / f"activemq-data-20261128135000-{number}.amq")
+            live.write_bytes(struct.pack(">iiq", 2, 0, 999) + live.read_bytes()[16:])
+        return read(listing, *more)
+
+    monkeypatch.setattr(history, "read_records", rotated)
+    answer = call("messages", "decode", root, *OPTIONS, "--format", "jsonl")
+    assert turns
+    assert answer.status == 0, answer.err
+    assert [json.loads(line)["id"] for line in answer.out.splitlines()] == [line["id"] for line in whole]
+
+
+def decoded(path: Path) -> list[dict[str, Any]]:
+    lines: list[dict[str, Any]] = call("messages", "decode", path, "--format", "jsonl").lines()
+    return lines
