@@ -368,3 +368,18 @@ def test_a_broker_may_rotate_and_reuse_files_meanwhile(tmp_path: Path, monkeypat
 def decoded(path: Path) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = call("messages", "decode", path, "--format", "jsonl").lines()
     return lines
+
+
+def test_text_is_looked_for_in_bodies_of_the_history() -> None:
+    case = HistoryCase("2.56.0", "large")
+    answer = call("messages", "decode", case.root(), *OPTIONS, "--body", "text", "--format", "jsonl")
+    large = [line for line in answer.lines() if line["large"] and line.get("body_text")]
+    text = large[0]["body_text"][2000:2040]
+    wanted = {line["id"] for line in answer.lines() if text in (line.get("body_text") or "")}
+    assert {line["id"] for line in found("--contains", text, case=case)} == wanted
+
+
+def test_a_history_has_no_pages() -> None:
+    answer = call("messages", "decode", PURGED.root(), *OPTIONS, "--page", "3")
+    assert (answer.status, answer.out) == (2, "")
+    assert "no pages" in answer.err

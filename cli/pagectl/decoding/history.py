@@ -41,7 +41,7 @@ def _large(place: DataLocation) -> LargeMessages | None:
 def with_past_queues(opened: OpenedHistory, choice: MessageFilter) -> MessageFilter:
     """Return the filter with the ids of all queues that had the names of the chosen ones.
 
-    A queue that was deleted and created again has another id. Bodies are looked for in the history as well.
+    A queue that was deleted and created again has another id.
     """
     if choice.queues is None:
         return choice

@@ -21,7 +21,7 @@ from pagectl.options.message_filter import tell_unsearched
 from pagectl.options.shared import edition_of
 from pagectl.options.times import milliseconds
 from pagectl.outputs.message_text import MessageText
-from pagectl.running.exits import Exit
+from pagectl.running.exits import CallError, Exit
 from pagectl.running.permissions import warn_closed
 from pagectl.running.reading import bytes_to_read, note_near_names, pages_of_place, state_of_place
 from pagectl.terminal.progress import Progress, progress
@@ -103,6 +103,7 @@ def carry_out(
         with_offsets: Whether text names the file and offset of each message.
         count_by: The field by which messages are counted, in which case only counts are written.
     """
+    from pagefmt.codec.messages.large import LargeMessages
     from pagefmt.describe.message_json import BodyForm
     from pagefmt.directory.permissions import Reads
     from pagefmt.outstanding.message_filter import MessageFilter
@@ -119,7 +120,8 @@ def carry_out(
         state = state_of_place(place, journal=chosen.needs_journal, within=within, closed=False)
     reads = Reads.LARGE if within is StoredIn.JOURNAL else Reads.PAGES | Reads.LARGE
     closed = warn_closed(place, reads | Reads.BODIES if forms - {BodyForm.SIZE} else reads)
-    choice = chosen.filter(place, state, where)
+    large = LargeMessages(place.large_messages) if place.large_messages else None
+    choice = chosen.filter(place, state, where, large)
     note_near_names([*property_names(shown.columns), *(where.names() if where else ())], place, choice.pages)
     wanted = _message_options(place, forms, shown.inflate, _reader(state, edition))
     pages = PageSources(place, state, choice)
@@ -147,6 +149,8 @@ def _carry_out_history(directory: Path | None, options: EverywhereOptions, *, wi
     from pagefmt.history.counts import messages_as_of, past_counts
     from pagefmt.history.messages import PastState
 
+    if options.page is not None:
+        raise CallError("--page: a history has copies of paged messages, but no pages; --in pages reads these")
     form, forms, where, states = options.format(), options.forms(), options.selector(), options.past_states()
     field = None if options.count_by is None else count_field(options.count_by, options)
     opened = open_history(directory, options, options)
@@ -160,8 +164,8 @@ def _carry_out_history(directory: Path | None, options: EverywhereOptions, *, wi
         opened = opened._replace(history=replace(opened.history, messages=past))
         states = states or (PastState.WAITING,)
     place, state = opened.place, opened.state
-    choice = with_past_queues(opened, options.filter(place, state, where))
     parts = parts_of(opened)
+    choice = with_past_queues(opened, options.filter(place, state, where, parts.large))
     wanted = _message_options(
         place, frozenset() if field is not None else forms, options.inflate, _reader(state, options.edition)
     )

@@ -73,7 +73,7 @@ def write_past_xml(
     place, state = opened.place, opened.state
     bindings = _bindings(place, state)
     named = queue_ids(queues, bindings, place) if queues else None
-    choice = with_past_queues(opened, MessageFilter(named, options.selector(place, where), outstanding=True))
+    choice = with_past_queues(opened, MessageFilter(named, options.selector(where), outstanding=True))
     bindings.queues = opened.history.queues.queues
     parts = parts_to_send(opened, options.states_to_send())
     sources = HistorySources(place, state, choice, parts=parts, by_message=True, part_size=XML_CHUNK)

@@ -28,7 +28,7 @@ def traced(opened: OpenedHistory, options: FilterOptions) -> list[tuple[Life, Me
     """Return the lives of the messages that options choose, and of their copies, with their reports."""
     messages = opened.history.messages
     parts = HistoryParts(opened.history, opened.state.journal, None)
-    choice = MessageFilter(selector=options.joined(opened.place, options.selector()))
+    choice = MessageFilter(selector=options.joined(options.selector(), None))
     chosen = parts.held.numbers[parts.selected(parts.numbers(choice.ids), choice)].tolist()
     if options.user_id is None and options.where is None and choice.ids is not None:  # of pages alone, ids are known
         chosen += np.flatnonzero(np.isin(messages.ids, list(choice.ids)) & (messages.row < 0)).tolist()

@@ -14,7 +14,6 @@ from pagectl.running.exits import CallError
 from pagefmt.table.table_content import StoredIn
 
 if TYPE_CHECKING:
-    from pagefmt.directory.locate import DataLocation
     from pagefmt.history.messages import PastState
     from pagefmt.selector import Selector
 
@@ -116,7 +115,7 @@ class HistoryChoiceOptions(HistoryOptions):
 
         return self.past_states() or (PastState.ACKNOWLEDGED, PastState.EXPIRED, PastState.REMOVED)
 
-    def selector(self, place: DataLocation, where: str | None) -> Selector | None:
+    def selector(self, where: str | None) -> Selector | None:
         """Return the selector for all options together, None if they choose every message."""
         facts = FilterOptions(message_id=self.message_id, since=self.since, until=self.until, where=where)
-        return facts.joined(place, facts.selector())
+        return facts.joined(facts.selector(), None)

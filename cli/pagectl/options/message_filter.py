@@ -17,6 +17,7 @@ from pagectl.running.reading import page_range
 from pagectl.terminal.streams import note, warning
 
 if TYPE_CHECKING:
+    from pagefmt.codec.messages.large import LargeMessages
     from pagefmt.directory.locate import DataLocation
     from pagefmt.outstanding.message_filter import MessageFilter
     from pagefmt.outstanding.state import PagingState
@@ -96,28 +97,34 @@ class FilterOptions(OptionGroup):
 
         return parse(self.where)
 
-    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
-        """Return all of them together; standard error tells which times were understood."""
-        return self._filter(place, None, where)
+    def filter(
+        self, place: DataLocation, state: PagingState, where: Selector | None, large: LargeMessages | None
+    ) -> MessageFilter:
+        """Return all of them together; standard error tells which times were understood.
 
-    def _filter(self, place: DataLocation, state: PagingState | None, where: Selector | None) -> MessageFilter:
+        ``large``: bodies of large messages, None if there are none.
+        """
+        return self._filter(place, None, where, large)
+
+    def _filter(
+        self, place: DataLocation, state: PagingState | None, where: Selector | None, large: LargeMessages | None
+    ) -> MessageFilter:
         """Return the filter. ``state``: messages may lie in the journal as well, so its addresses exist, too."""
         from pagefmt.outstanding.message_filter import MessageFilter
 
         wanted = None if self.address is None else _addresses(_texts("--address", self.address), place, state)
-        return MessageFilter(None, self.joined(place, where), False, page_range(self.page), wanted)
+        return MessageFilter(None, self.joined(where, large), False, page_range(self.page), wanted)
 
-    def joined(self, place: DataLocation, where: Selector | None) -> Selector | None:
+    def joined(self, where: Selector | None, large: LargeMessages | None) -> Selector | None:
         """Return a selector for all options together but those about addresses and pages, None for any message."""
         facts = (self.message_id, self.since, self.until, self.user_id, self.correlation_id, self.contains)
         if not self.expired and all(fact is None for fact in facts):
             return where
         from pagefmt.selector.facts import joined
 
-        return joined(self._facts(place), where)
+        return joined(self._facts(large), where)
 
-    def _facts(self, place: DataLocation) -> Iterator[MessageFact]:
-        from pagefmt.codec.messages.large import LargeMessages
+    def _facts(self, large: LargeMessages | None) -> Iterator[MessageFact]:
         from pagefmt.codec.messages.message_ids import accepted_texts
         from pagefmt.selector.facts import BodyContains, CorrelationIdIs, ExpiredBy, IdIs, SentBetween, UserIdIs
 
@@ -139,7 +146,6 @@ class FilterOptions(OptionGroup):
             if values is not None:
                 yield fact(frozenset().union(*map(accepted_texts, _texts(option, values))))
         if self.contains is not None:
-            large = LargeMessages(place.large_messages) if place.large_messages else None
             (text,) = _texts("--contains", [self.contains])
             yield BodyContains(text, large)
 
@@ -160,12 +166,14 @@ class QueueFilterOptions(FilterOptions):
         """Return whether the filter cannot be applied without the journal."""
         return self.outstanding
 
-    def filter(self, place: DataLocation, state: PagingState, where: Selector | None) -> MessageFilter:
+    def filter(
+        self, place: DataLocation, state: PagingState, where: Selector | None, large: LargeMessages | None
+    ) -> MessageFilter:
         """Return all of them together; messages may lie in the journal as well."""
         from pagefmt.outstanding.message_filter import queue_ids
 
         queues = queue_ids(self.queue, state.bindings, place) if self.queue else None
-        return replace(self._filter(place, state, where), queues=queues, outstanding=self.outstanding)
+        return replace(self._filter(place, state, where, large), queues=queues, outstanding=self.outstanding)
 
 
 def tell_unsearched(choice: MessageFilter) -> None:

@@ -114,7 +114,7 @@ def past_messages(
     chosen = list({qualified(queue): queue for queue in sorted(chosen, key=lambda queue: queue.id)}.values())
     chosen.sort(key=lambda queue: (queue.address, queue.name))
     sending = [QueueToSend(*pair) for pair in zip(chosen, _targets(chosen, mapping, place), strict=True)]
-    stored = StoredHistory(place, state, options.selector(place, where), parts.large, parts=parts)
+    stored = StoredHistory(place, state, options.selector(where), parts.large, parts=parts)
     stored.damaged = opened.damaged
     return stored, sending
 
