@@ -357,6 +357,10 @@ def _outcomes(
         done[index[paged[index] == owner]] = True
         outcome[in_page & pages.is_gone[paged] & ~acked] = _ACKNOWLEDGED
         outcome[unplaced & ~acked & ~pages.is_proved[paged]] = _UNKNOWN
+        owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))[pages.is_emptied]
+        index = references.find(of_page[owner], pages.queue[pages.is_emptied])
+        index = index[paged[index] == owner]
+        outcome[index[outcome[index] == _UNKNOWN]] = _ACKNOWLEDGED
         outcome[done & ~acked] = REMOVED
     else:
         own_sent = at

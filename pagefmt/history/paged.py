@@ -24,6 +24,7 @@ _REFERENCE: Final = np.dtype([("queue", ">i8")])
 _PLACE: Final = np.dtype([("queue", ">i8"), ("page", ">i8"), ("number", ">i4")])
 _TRANSACTION: Final = np.dtype([("tx", ">i8"), ("references", ">i4")])
 _NO_FILE: Final = -1  # the row of an event that no file has
+_NO_PAGE: Final = 1 << 62  # behind all pages
 
 
 class DiskPage(NamedTuple):
@@ -63,7 +64,8 @@ class PagedMessages:
     effect. ``page`` and ``number``: ``UNPLACED`` if not known. ``is_gone``: its page is not on the disk.
     ``is_proved``: a record proves that the send took effect, or did not. References of message k are those from
     ``begins[k]`` up to ``begins[k + 1]``: ``queue``, and ``ack``, the index in ``acks``, -1 without one. ``is_done``:
-    the queue is done with the page.
+    the queue is done with the page. ``is_emptied``: the place of the message is not known, but the queue has
+    acknowledged every message of all pages in which it can be.
     """
 
     row: Ints
@@ -77,6 +79,7 @@ class PagedMessages:
     queue: Ints
     ack: Ints
     is_done: Mask
+    is_emptied: Mask
     acks: CursorAcks
 
 
@@ -129,6 +132,7 @@ class _Paged:
         self.tx = np.full(count, -1)
         self.on_disk = np.zeros(count, bool)
         self.is_done = np.zeros(len(self.events.queue), bool)
+        self.is_emptied = np.zeros(len(self.events.queue), bool)
         acks, self.bookmarks = _cursor_acks(records)
         self.acks = acks._replace(message=np.full(len(acks.row), -1))
         self.completes = _completes(records)
@@ -163,6 +167,7 @@ class _Paged:
             self.page[written], self.number[written] = placed.page, placed.number
             self._take_disk(mine, disk)
             self._match(mine, np.flatnonzero(of_ack == store), completes)
+            self._note_emptied(written, facts)
 
     def _chosen(self, mask: Mask) -> CursorAcks:
         return CursorAcks(*(column[mask] for column in self.acks))
@@ -207,6 +212,34 @@ class _Paged:
             for at in np.flatnonzero(inside).tolist():
                 self.is_done[at] = (int(self.events.queue[at]), int(self.page[self.events.owner[at]])) in done
 
+    def _note_emptied(self, written: Ints, facts: StoreFacts) -> None:
+        """Note unplaced events before a placed one, where each page up to that is acknowledged as a whole.
+
+        Pages follow one another, so such an event is in one of these pages.
+        """
+        page = self.page[written]
+        later = np.minimum.accumulate(np.where(page == UNPLACED, _NO_PAGE, page)[::-1])[::-1]
+        unplaced = np.flatnonzero((page == UNPLACED) & (later != _NO_PAGE))
+        emptied: dict[int, int] = {}
+        for event, last in zip(written[unplaced].tolist(), later[unplaced].tolist(), strict=True):
+            bound = last
+            while bound in facts.disk:  # what is gone is in no page that is still there
+                bound -= 1
+            for at in range(int(self.events.begins[event]), int(self.events.begins[event + 1])):
+                queue = int(self.events.queue[at])
+                if queue not in emptied:
+                    emptied[queue] = self._emptied_pages(queue, facts)
+                self.is_emptied[at] = emptied[queue] >= bound
+
+    def _emptied_pages(self, queue: int, facts: StoreFacts) -> int:
+        """Return up to which page a queue has acknowledged every message of all pages from the first one on."""
+        pages, counts = np.unique(self.acks.page[self.acks.queue == queue], return_counts=True)
+        acknowledged = dict(zip(pages.tolist(), counts.tolist(), strict=True))
+        page = 1
+        while (count := facts.counts.get(page)) and acknowledged.get(page) == count:
+            page += 1
+        return page - 1
+
     def messages(self) -> PagedMessages:
         """Return the messages with their acknowledgements and what is matched of their transactions."""
         events, acks = self.events, self.acks
@@ -220,7 +253,7 @@ class _Paged:
         is_gone = ~self.on_disk if self.around.disk is not None else np.zeros(len(events.row), bool)
         return PagedMessages(
             events.row, events.id, sent, self.page, self.number, is_gone, is_proved, events.begins, events.queue, ack,
-            self.is_done, acks,
+            self.is_done, self.is_emptied, acks,
         )  # fmt: skip
 
     def _sent(self, ack: Ints) -> tuple[Ints, Mask]:
