@@ -14,6 +14,7 @@ from pagefmt.history.paged import PagedMessages, Surroundings, paged_messages
 from pagefmt.history.positions import UNPLACED
 from pagefmt.history.records import BEFORE, NEVER, PREPARED, HistoryRecords
 from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, QueueReferences
+from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
 _QUEUE_ID: Final = 8  # bytes
@@ -265,7 +266,11 @@ def _message_rows(records: HistoryRecords) -> Ints:
 
 def _references_of(records: HistoryRecords, kind: RecordType, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
     """Return the rows of a type in the journal that are long enough, in their order, and the queue of each."""
-    rows = records.rows_of(kind)
+    return _references_among(records, records.rows_of(kind), layout)
+
+
+def _references_among(records: HistoryRecords, rows: Ints, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
+    """Return those of the rows that are no events and are long enough, and the queue of each."""
     rows = rows[~records.is_event(rows) & (records.columns.sizes.at(rows) >= layout.itemsize)]
     queue: Ints = records.columns.beginnings(rows, layout.itemsize).view(layout)["queue"].astype(np.int64)
     return rows, queue
@@ -307,20 +312,25 @@ def _with_pages(message: Ints, queue: Ints, pages: PagedMessages, message_of_pag
 
 
 def _acknowledge(records: HistoryRecords, ids: Ints, pages: PagedMessages, references: _References) -> UnmatchedAcks:
-    """Note the acknowledgements of references in the journal, and return those whose message is not known."""
-    rows, queue = _references_of(records, RecordType.ACKNOWLEDGE_REF, _QUEUE)
-    at = records.effects(rows)
-    kept = at != NEVER
-    rows, queue, at = rows[kept], queue[kept], at[kept]
-    index = references.find(_numbers_of(ids, records.columns.ids.at(rows)), queue)
-    lost, of_pages = index < 0, pages.acks.message < 0
-    # the first one that is no copy of a compaction counts: it is noted last
-    order = np.lexsort((at, records.is_copy(rows)))[::-1]
-    order = order[~lost[order]]
-    references.acknowledge(index[order], at[order], rows[order])
-    return UnmatchedAcks(
-        np.concatenate([queue[lost], pages.acks.queue[of_pages]]), np.concatenate([at[lost], pages.acks.at[of_pages]])
-    )
+    """Note the acknowledgements of references in the journal, and return those whose message is not known.
+
+    The first one that is no copy of a compaction counts. Some are looked at together, which keeps memory small.
+    """
+    rows = records.rows_of(RecordType.ACKNOWLEDGE_REF)
+    lost = [(pages.acks.queue[pages.acks.message < 0], pages.acks.at[pages.acks.message < 0])]
+    copies = records.is_copy(rows)
+    for some, limit in ((rows[~copies], BEFORE), (rows[copies], PREPARED - 1)):
+        for start in range(0, len(some), TOGETHER):
+            kept, queue = _references_among(records, some[start : start + TOGETHER], _QUEUE)
+            at = records.effects(kept)
+            index = references.find(_numbers_of(ids, records.columns.ids.at(kept)), queue)
+            unmatched = (index < 0) & (at != NEVER)
+            lost.append((queue[unmatched], at[unmatched]))
+            order = np.argsort(at, kind="stable")[::-1]  # of several of one reference the first is noted last
+            earlier = np.maximum(at[order], limit) < references.acked[index[order]]
+            order = order[(index[order] >= 0) & earlier]
+            references.acknowledge(index[order], at[order], kept[order])
+    return UnmatchedAcks(*(np.concatenate(columns) for columns in zip(*lost, strict=True)))
 
 
 def _latest(

@@ -123,6 +123,8 @@ class HistoryRecords:
             some.append(np.flatnonzero(np.isin(types, user_types)) + start)
             start += len(types)
         rows = np.concatenate(some)
+        if self.order == tuple(range(len(self.order))):
+            return rows
         return rows[np.argsort(self.positions(rows), kind="stable")]
 
     def effects(self, rows: Ints) -> Ints:
