@@ -26,7 +26,6 @@ from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, s
 
 # names of properties without their prefixes, and of AMQP annotations with hyphens
 _ORIGINAL: Final = "ORIG_MESSAGE_ID"
-_QUEUE: Final = "ORIG_QUEUE"
 _EXPIRY: Final = "ACTUAL_EXPIRY"
 _PREFIXES: Final = ("_AMQ_", "_HQ_")
 _ANNOTATION: Final = "x-opt-"
@@ -34,10 +33,9 @@ _AT_ONCE: Final = 256  # messages decoded together
 
 
 class CopyOrigin(NamedTuple):
-    """What a copy says of its original: its id and queue, and when it expired (ms). None: it says nothing of that."""
+    """What a copy says of its original: its id, and when it expired (ms). None: it says nothing of that."""
 
     message: int
-    queue: str | None
     expired: int | None
 
 
@@ -55,9 +53,8 @@ def origin_of(message: Message) -> CopyOrigin | None:
         facts = dict(_facts(message))
         original = java_long(facts[_ORIGINAL]) if _ORIGINAL in facts else None
         if original is not None:
-            queue = facts.get(_QUEUE)
             expired = java_long(facts[_EXPIRY]) if _EXPIRY in facts else None
-            return CopyOrigin(original, None if queue is None else str(queue.value), expired)
+            return CopyOrigin(original, expired)
     return None
 
 

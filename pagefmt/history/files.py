@@ -25,13 +25,12 @@ class HistoryListing(NamedTuple):
     """The files of a history by their file ids.
 
     ``notes``: about files that are not read, or damaged. ``copied``: the time of the copy by file name, of those in a
-    retention folder. ``is_live``: whether the journal that the broker writes to is among them.
+    retention folder.
     """
 
     files: tuple[JournalFile, ...]
     notes: tuple[FileNote, ...]
     copied: dict[str, datetime]
-    is_live: bool
 
 
 def list_history(retention: Path | None, journal: Path | None, zone: tzinfo | None = None) -> HistoryListing:
@@ -50,7 +49,7 @@ def list_history(retention: Path | None, journal: Path | None, zone: tzinfo | No
             notes += (note._replace(file=prefix + note.file) for note in listing.notes)
     files.sort(key=lambda file: file.header.file_id)
     kept, _ = without_copies(files)
-    return HistoryListing(tuple(kept), tuple(notes), copy_times(kept, zone), journal is not None)
+    return HistoryListing(tuple(kept), tuple(notes), copy_times(kept, zone))
 
 
 def _attic(journal: Path | None) -> Path | None:

@@ -13,7 +13,7 @@ from pagefmt.arrays import Ints, Mask, distinct, narrow
 from pagefmt.history.paged import PagedMessages, Surroundings, paged_messages
 from pagefmt.history.positions import UNPLACED
 from pagefmt.history.records import BEFORE, NEVER, PREPARED, HistoryRecords
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, QueueReferences
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, QueueReferences
 from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
@@ -276,18 +276,10 @@ def _references_among(records: HistoryRecords, rows: Ints, layout: np.dtype[np.v
     return rows, queue
 
 
-def _numbers_of(ids: Ints, wanted: Ints) -> Ints:
-    """Return the number of each message by its id, -1 for those that are not there."""
-    if not len(ids):
-        return np.full(len(wanted), -1)
-    at = np.searchsorted(ids, wanted).clip(max=len(ids) - 1)
-    return np.where(ids[at] == wanted, at, -1)
-
-
 def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints) -> tuple[Ints, Ints]:
     """Return message and queue of the references in the journal."""
     rows, queue = _references_of(records, RecordType.ADD_REF, _QUEUE)
-    message = _numbers_of(ids, records.columns.ids.at(rows))
+    message = MessageNumbers(ids).of(records.columns.ids.at(rows))
     good = message >= 0
     # a reference that was rolled back belongs to a message that was rolled back, too
     never = np.flatnonzero(good & (records.effects(rows) == NEVER))
@@ -319,11 +311,12 @@ def _acknowledge(records: HistoryRecords, ids: Ints, pages: PagedMessages, refer
     rows = records.rows_of(RecordType.ACKNOWLEDGE_REF)
     lost = [(pages.acks.queue[pages.acks.message < 0], pages.acks.at[pages.acks.message < 0])]
     copies = records.is_copy(rows)
+    numbers = MessageNumbers(ids)
     for some, limit in ((rows[~copies], BEFORE), (rows[copies], PREPARED - 1)):
         for start in range(0, len(some), TOGETHER):
             kept, queue = _references_among(records, some[start : start + TOGETHER], _QUEUE)
             at = records.effects(kept)
-            index = references.find(_numbers_of(ids, records.columns.ids.at(kept)), queue)
+            index = references.find(numbers.of(records.columns.ids.at(kept)), queue)
             unmatched = (index < 0) & (at != NEVER)
             lost.append((queue[unmatched], at[unmatched]))
             order = np.argsort(at, kind="stable")[::-1]  # of several of one reference the first is noted last
@@ -341,7 +334,7 @@ def _latest(
     rows, queue = _references_of(records, kind, layout)
     good = records.effects(rows) < PREPARED
     rows, queue = rows[good], queue[good]
-    index = references.find(_numbers_of(ids, records.columns.ids.at(rows)), queue)
+    index = references.find(MessageNumbers(ids).of(records.columns.ids.at(rows)), queue)
     values = records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
     latest[index[index >= 0]] = values[index >= 0]
     return narrow(latest)

@@ -220,11 +220,15 @@ class _Paged:
         page = self.page[written]
         later = np.minimum.accumulate(np.where(page == UNPLACED, _NO_PAGE, page)[::-1])[::-1]
         unplaced = np.flatnonzero((page == UNPLACED) & (later != _NO_PAGE))
-        emptied: dict[int, int] = {}
-        for event, last in zip(written[unplaced].tolist(), later[unplaced].tolist(), strict=True):
+        bounds: dict[int, int] = {}
+        for last in distinct(later[unplaced]).tolist():
             bound = last
             while bound in facts.disk:  # what is gone is in no page that is still there
                 bound -= 1
+            bounds[last] = bound
+        emptied: dict[int, int] = {}
+        for event, last in zip(written[unplaced].tolist(), later[unplaced].tolist(), strict=True):
+            bound = bounds[last]
             for at in range(int(self.events.begins[event]), int(self.events.begins[event + 1])):
                 queue = int(self.events.queue[at])
                 if queue not in emptied:

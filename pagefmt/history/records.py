@@ -65,7 +65,6 @@ class HistoryRecords:
     ends: tuple[int, ...]
     torn: tuple[tuple[JournalFile, TornRecords], ...]
     notes: tuple[FileNote, ...]
-    is_live: bool
     _shifts: Ints
 
     @property
@@ -271,6 +270,5 @@ class _Reading:
             tuple(ends),
             tuple(torn),
             tuple(notes),
-            listing.is_live,
             shifts,
         )
