@@ -587,7 +587,13 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay run --spark' |\
         'replay import --to' |\
         'replay import --name' |\
+        'replay import --history' |\
+        'replay import --timezone' |\
         'replay import --format' |\
+        'replay import --config' |\
+        'replay import --properties' |\
+        'replay import --profile' |\
+        'replay import --server' |\
         'replay generate --to' |\
         'replay generate --messages' |\
         'replay generate --rate' |\
@@ -627,6 +633,8 @@ _pagectl_takes() {  # does this option of this command want a value?
         'replay advise --server' |\
         'replay advise --jobs' |\
         'replay advise --spark' |\
+        'replay advise --history' |\
+        'replay advise --timezone' |\
         'replay advise --format')
             return 0 ;;
     esac
@@ -683,11 +691,11 @@ _pagectl_options() {
         'disk usage') _pagectl_offer '' --config --properties --profile --server --format --columns --sort --limit --sizes-only --help -h ;;
         'disk exporter') _pagectl_offer '' --listen --broker --every --max-disk-usage --min-disk-free --config --properties --profile --server --edition --help -h ;;
         'replay run') _pagectl_offer '' --brokers --config --edition --heap --properties --profile --server --outcome --out --until --check --report --set --anyway --skip-bad-lines --format --jobs --spark --help -h ;;
-        'replay import') _pagectl_offer '' --to --name --guess-sizes --format --help -h ;;
+        'replay import') _pagectl_offer '' --to --name --guess-sizes --history --timezone --format --config --properties --profile --server --help -h ;;
         'replay generate') _pagectl_offer '' --to --messages --rate --duration --size --addresses --subscribers --seed --help -h ;;
         'replay compare') _pagectl_offer '' --config --set --versus --edition --heap --profile --server --anyway --skip-bad-lines --decisions --detail --format --help -h ;;
         'replay sweep') _pagectl_offer '' --brokers --config --vary --edition --heap --properties --profile --server --set --anyway --skip-bad-lines --jobs --spark --format --columns --sort --limit --help -h ;;
-        'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --anyway --skip-bad-lines --jobs --spark --format --help -h ;;
+        'replay advise') _pagectl_offer '' --config --disk --edition --heap --properties --profile --server --anyway --skip-bad-lines --jobs --spark --history --timezone --format --help -h ;;
         'completion') _pagectl_offer '' --help -h ;;
         config|pages|messages|journal|large|queue|disk|replay) _pagectl_offer '' --help -h ;;
         '') _pagectl_offer '' --help -h --version --debug ;;
@@ -806,12 +814,16 @@ _pagectl_value() {
         'replay run --outcome' |\
         'replay run --report' |\
         'replay import --to' |\
+        'replay import --history' |\
+        'replay import --config' |\
+        'replay import --properties' |\
         'replay generate --to' |\
         'replay compare --config' |\
         'replay sweep --config' |\
         'replay sweep --properties' |\
         'replay advise --config' |\
-        'replay advise --properties')
+        'replay advise --properties' |\
+        'replay advise --history')
             _pagectl_paths
             ;;
         'config lint --artemis-home' |\

@@ -820,7 +820,13 @@ complete -c pagectl -n '__pagectl_at replay run' -F
 complete -c pagectl -n '__pagectl_at replay import' -l to -r -F -d 'Where to write: .jsonl, .jsonl.gz, .jsonl.zst, .parquet.'
 complete -c pagectl -n '__pagectl_at replay import' -l name -x -d 'Name of the trace'
 complete -c pagectl -n '__pagectl_at replay import' -l guess-sizes -d 'Give a message whose size is not logged the mean size of its address, if its address is logged.'
+complete -c pagectl -n '__pagectl_at replay import' -l history -r -F -d 'Retention folder'
+complete -c pagectl -n '__pagectl_at replay import' -l timezone -x -d 'Zone in which the broker named the files of a retention folder, such as UTC or Europe/Berlin (default: that of this machine).'
 complete -c pagectl -n '__pagectl_at replay import' -l format -x -a 'text json' -d 'Output format.'
+complete -c pagectl -n '__pagectl_at replay import' -l config -r -F -d 'Configuration of DIR, if it is kept elsewhere.'
+complete -c pagectl -n '__pagectl_at replay import' -l properties -r -F -d 'Properties that override the configuration; repeatable'
+complete -c pagectl -n '__pagectl_at replay import' -l profile -x -d 'Profile of domain.xml'
+complete -c pagectl -n '__pagectl_at replay import' -l server -x -d 'Messaging server of a subsystem'
 complete -c pagectl -n '__pagectl_at replay import' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay import' -F
 
@@ -881,6 +887,8 @@ complete -c pagectl -n '__pagectl_at replay advise' -l anyway -d 'Answer althoug
 complete -c pagectl -n '__pagectl_at replay advise' -l skip-bad-lines -d 'Skip malformed lines of the trace.'
 complete -c pagectl -n '__pagectl_at replay advise' -l jobs -x -d 'Number of parallel processes; 0 for one per available processor.'
 complete -c pagectl -n '__pagectl_at replay advise' -l spark -x -d 'Run on Spark: local[N], spark://HOST:PORT.'
+complete -c pagectl -n '__pagectl_at replay advise' -l history -r -F -d 'Retention folder'
+complete -c pagectl -n '__pagectl_at replay advise' -l timezone -x -d 'Zone in which the broker named the files of a retention folder, such as UTC or Europe/Berlin (default: that of this machine).'
 complete -c pagectl -n '__pagectl_at replay advise' -l format -x -a 'text json' -d 'Output format.'
 complete -c pagectl -n '__pagectl_at replay advise' -l help -s h -d 'Show the help and exit.'
 complete -c pagectl -n '__pagectl_at replay advise' -F

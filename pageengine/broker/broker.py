@@ -19,7 +19,7 @@ from pageengine.queues.queue import Queue
 from pageengine.settings.profiles import Profile
 from pageengine.settings.queue_traits import QueueTraits
 from pageengine.settings.settings import EngineSettings
-from pageengine.trace.operations import NS_PER_MS, CreateQueue, RoutingType
+from pageengine.trace.operations import HIGHEST, NS_PER_MS, CreateQueue, RoutingType
 
 LATEST = 1024
 
@@ -81,6 +81,7 @@ class Broker(BrokerPort):
         self.duplicates: dict[str, OrderedDict[bytes, None]] = {}
         self.routes: dict[str, AddressBindings | None] = {}
         self.expiring = False
+        self.earliest_due = HIGHEST
         self.late: list[LateMessage] = []
         self.connections = 0
         self.shows_clients = False
@@ -92,6 +93,14 @@ class Broker(BrokerPort):
         """Return a new id for a message, queue or transaction."""
         self.ids += 1
         return self.ids
+
+    def release_due(self) -> None:
+        """Release the scheduled messages that are due."""
+        for queue in self.queues.values():
+            if queue.scheduled:
+                queue.release_scheduled()
+        waiting = (ref.scheduled for queue in self.queues.values() for ref in queue.scheduled)
+        self.earliest_due = min(waiting, default=HIGHEST)
 
     def expires_after(self, ms: int) -> int:
         """Return when a message expires that lives ``ms`` milliseconds from now, on the trace's clock in ns."""

@@ -64,6 +64,27 @@ def _purge_pages(broker: Broker, queue: Queue, matches: MessageMatcher | None) -
     return count
 
 
+def acknowledge_in_pages(broker: Broker, queue: Queue, matches: MessageMatcher) -> list[int]:
+    """Acknowledge matching messages that are only in pages, and return their numbers.
+
+    No consumer reaches them yet; an operator does who removes messages by a filter.
+    """
+    if queue.reader is None:
+        return []
+    iterator, tx = PageIterator(queue.reader, browsing=False), Transaction(broker)
+    numbers: list[int] = []
+    while iterator.has_next():
+        record = iterator.next()
+        if matches(record.message):
+            ref = Reference(record.message, queue, record)
+            queue.counts.deliver(ref)
+            tx.acknowledge(ref, AckReason.NORMAL)
+            numbers.append(-1 if record.message.seq is None else record.message.seq)
+    tx.commit()
+    broker.schedule.touch(queue)
+    return numbers
+
+
 def scan_expired(broker: Broker, queues: list[Queue]) -> None:
     """Scan queues for expired messages, interleaved: each scans its memory, then reads on in its pages."""
     scans = [_scan(broker, queue) for queue in queues]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from pageengine.broker.broker import Broker
+from pageengine.broker.managing import acknowledge_in_pages
 from pageengine.broker.transaction import Transaction, acknowledge_alone
 from pageengine.clients.run import Run
 from pageengine.clients.session import SessionConsumer
@@ -111,21 +112,32 @@ def receive(run: Run, op: Receive, result: OperationResult) -> None:
 def _receive_named(run: Run, consumer: SessionConsumer, op: Receive, result: OperationResult) -> None:
     """Take the named messages one by one, each with a selector that matches only that message.
 
-    A window would let the broker deliver other messages ahead of the request.
+    A window would let the broker deliver other messages ahead of the request. Messages in pages that the broker does
+    not read so far are acknowledged there, if each is acknowledged at once.
     """
     if consumer.window != 0:
         raise OperationFailed("IllegalStateException", "messages can be named only for a consumer with window 0")
     selector = consumer.selector
     got: list[int] = []
     redelivered: list[int] = []
+    left, again = list(op.seq or ()), True
     try:
-        for seq in op.seq or ():
-            consumer.change_selector(partial(_has_seq, seq))
-            receive(run, Receive(op.consumer, 1, op.ack, i=op.i, t=op.t), result)
-            got += result.got or ()
-            redelivered += result.redelivered or ()
+        while left and again:
+            for seq in left:
+                consumer.change_selector(partial(_has_seq, seq))
+                receive(run, Receive(op.consumer, 1, op.ack, i=op.i, t=op.t), result)
+                got += result.got or ()
+                redelivered += result.redelivered or ()
+            # messages that are acknowledged make room for more of the pages, in which the others may be
+            received = set(got)
+            missing = [seq for seq in left if seq not in received]
+            again = op.ack is ReceiveAck.EACH and len(missing) < len(left)
+            left = missing
     finally:
         consumer.change_selector(selector)
+    if left and op.ack is ReceiveAck.EACH:
+        wanted = frozenset(left)
+        got += acknowledge_in_pages(run.broker, consumer.queue, lambda message: message.seq in wanted)
     result.got, result.redelivered = got, redelivered or None
 
 

@@ -87,6 +87,7 @@ def import_logs(
         seq_property="",
         producer_window=1,
         min_large_message_size=facts.min_large or facts.smallest_large or 102400,
+        unknown=ALWAYS,
     )
     write_trace(trace, header, _operations(paths, report, facts, advance))
     return report

@@ -11,13 +11,13 @@ TransactionImpl [xid=X, txID=78, xid=X, state=COMMITTED, createTime=MS(DATE), ti
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pageengine.model.amqp_encoding import SHORT, amqp_bytes, data_start
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.sizes import header_bytes, properties_bytes
+from pageengine.trace.client_protocols import MQTT_QOS, client_of, without_own
 from pageengine.trace.operations import (
     PLAIN_CLIENT,
     ClientOptions,
@@ -29,13 +29,6 @@ from pageengine.trace.operations import (
 from pagefmt.codec.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
-MQTT_QOS = "mqtt.qos.level"
-# Properties that a replay adds again, for each protocol whose messages become core messages.
-OWN_PROPERTIES = {
-    ClientProtocol.OPENWIRE: re.compile(r"__HDR_\w+|__AMQ_CID|_AMQ_GROUP_SEQUENCE|_AMQ_ROUTING_TYPE"),
-    ClientProtocol.STOMP: re.compile(r"destination|content-length|receipt"),
-    ClientProtocol.MQTT: re.compile(r"mqtt\.\w+\.\w+|__AMQ_CID|_AMQ_ROUTING_TYPE"),
-}
 _MESSAGE = re.compile(
     r"\b\w{1,40}Message\w{0,20}\s?\[messageID=(?P<id>\d+),\s*durable=(?P<durable>true|false),\s*"
     r"userID=(?P<user>[^,]*),\s*priority=(?P<priority>\d+),\s*timestamp=(?P<stamp>[^,]*),\s*"
@@ -114,10 +107,8 @@ def find_message(text: str) -> LoggedMessage | None:
     props = MessageProperties(item for item in props if item.name != LARGE_SIZE)
     address, with_user = header["address"], header["user"] != "null"
     body = large if large is not None else _body(int(header["size"] or 0), address, with_user, props)
-    protocol, client = _client({item.name: item.value for item in props})
-    own = OWN_PROPERTIES.get(protocol)
-    if own is not None:
-        props = MessageProperties(item for item in props if not own.fullmatch(item.name))
+    protocol, client = client_of({item.name: item.value for item in props})
+    props = without_own(protocol, props)
     return LoggedMessage(
         int(header["id"]),
         address,
@@ -154,18 +145,6 @@ def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
         uncertain or body < 0,
         ClientProtocol.AMQP,
     )
-
-
-def _client(values: Mapping[str, object]) -> tuple[ClientProtocol, ClientOptions]:
-    """Return a core message's original protocol and options, from the properties that the broker adds for it."""
-    if MQTT_QOS in values:
-        qos = values[MQTT_QOS]
-        return ClientProtocol.MQTT, ClientOptions(qos=qos) if qos in (0, 2) else PLAIN_CLIENT
-    if "__HDR_COMMAND_ID" in values:
-        return ClientProtocol.OPENWIRE, PLAIN_CLIENT
-    if "destination" in values and "content-length" in values:
-        return ClientProtocol.STOMP, PLAIN_CLIENT if "receipt" in values else ClientOptions(receipt=False)
-    return ClientProtocol.CORE, PLAIN_CLIENT
 
 
 def _properties(text: str) -> tuple[MessageProperties, bool]:

@@ -63,7 +63,8 @@ class SettlingPort(ABC):
 class BrokerPort(ABC):
     """Broker as a queue sees it. ``now`` is the trace's clock in ns, ``start_ns`` its zero on the wall clock.
 
-    ``expiring``: there may be messages that expire.
+    ``expiring``: there may be messages that expire. ``earliest_due``: when the first scheduled message is due, or
+    earlier.
     """
 
     profile: Profile
@@ -71,3 +72,4 @@ class BrokerPort(ABC):
     now: int
     start_ns: int
     expiring: bool
+    earliest_due: int

@@ -156,6 +156,7 @@ class Queue(QueuePort):
         if at <= self.broker.now:
             return False
         ref.scheduled = at
+        self.broker.earliest_due = min(self.broker.earliest_due, at)
         # among messages due at the same time, a returning one comes first and a new one last
         self.scheduled.insert(0 if counted else len(self.scheduled), ref)
         self.schedule.touch(self)

@@ -53,9 +53,13 @@ EMPTY = QueueFigures(paged_n=0)
 
 @dataclass
 class Recording:
-    """Recording of an outcome: call ``see`` in order; it is complete after ``finish``. Times are the trace's, in ns."""
+    """Recording of an outcome: call ``see`` in order; it is complete after ``finish``. Times are the trace's, in ns.
+
+    ``unknown``: what the trace cannot have, because its source does not say it.
+    """
 
     name: str
+    unknown: tuple[str, ...] = ()
     addresses: dict[str, AddressRecord] = field(default_factory=dict)
     queues: dict[str, QueueRecord] = field(default_factory=dict)
     broker: AddressRecord = field(default_factory=lambda: AddressRecord(BROKER))

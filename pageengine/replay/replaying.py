@@ -132,7 +132,7 @@ def begin(recording: Recording, engine: Engine) -> None:
 def recorded(configuration: Configuration, reader: TraceReader) -> Recording:
     """Replay the whole trace and return its recording."""
     engine = configuration.engine(reader)
-    recording = Recording(reader.header.name)
+    recording = Recording(reader.header.name, reader.header.unknown)
     begin(recording, engine)
     for item, result in steps(engine, reader):
         recording.see(item, result)

@@ -67,6 +67,8 @@ class Engine(Run):
         Raises InvariantBroken if the engine was made to check.
         """
         self.broker.now = op.t
+        if op.t >= self.broker.earliest_due:
+            self.broker.release_due()
         if not self.operations:
             self.began = op.t
         if type(op) is Send:

@@ -173,9 +173,8 @@ def wait(run: Run, op: ops.Wait, result: OperationResult) -> None:
     """Let time pass: scheduled messages become due, messages expire."""
     broker = run.broker
     broker.now += op.ms * NS_PER_MS
+    broker.release_due()
     for queue in broker.queues.values():
-        if queue.scheduled:
-            queue.release_scheduled()
         if queue.consumers:
             broker.schedule.touch(queue)
 

@@ -34,6 +34,7 @@ class TraceHeader(Struct, frozen=True, omit_defaults=True):
     min_large_message_size: Annotated[int, Meta(ge=1, le=HIGHEST)] = 102400
     broker: str | None = None
     acceptor: str = ""
+    unknown: tuple[str, ...] = ()
     timeout_ms: Natural = 500
     settle_ms: Natural = 40
     release_ms: Natural = 500

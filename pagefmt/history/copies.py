@@ -27,16 +27,21 @@ from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, s
 # names of properties without their prefixes, and of AMQP annotations with hyphens
 _ORIGINAL: Final = "ORIG_MESSAGE_ID"
 _EXPIRY: Final = "ACTUAL_EXPIRY"
+_QUEUE: Final = "ORIG_QUEUE"
 _PREFIXES: Final = ("_AMQ_", "_HQ_")
 _ANNOTATION: Final = "x-opt-"
 _AT_ONCE: Final = 256  # messages decoded together
 
 
 class CopyOrigin(NamedTuple):
-    """What a copy says of its original: its id, and when it expired (ms). None: it says nothing of that."""
+    """What a copy says of its original: its id, when it expired (ms), and its queue, or the divert that copied it.
+
+    None: it says nothing of that.
+    """
 
     message: int
     expired: int | None
+    queue: str | None
 
 
 class Copies(NamedTuple):
@@ -54,7 +59,8 @@ def origin_of(message: Message) -> CopyOrigin | None:
         original = java_long(facts[_ORIGINAL]) if _ORIGINAL in facts else None
         if original is not None:
             expired = java_long(facts[_EXPIRY]) if _EXPIRY in facts else None
-            return CopyOrigin(original, expired)
+            queue = facts.get(_QUEUE)
+            return CopyOrigin(original, expired, None if queue is None else str(queue.value))
     return None
 
 

@@ -99,7 +99,7 @@ def replay(request: ReplayRequest) -> FinishedReplay:
 
             check_target(engine, request.out)
         write = stack.enter_context(writing_outcome(request.outcome)) if request.outcome is not None else None
-        recording = Recording(reader.header.name)
+        recording = Recording(reader.header.name, reader.header.unknown)
         if write is not None:
             write.line(engine.start().as_json())
         begin(recording, engine)

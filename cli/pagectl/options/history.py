@@ -53,6 +53,11 @@ class HistoryPlaceOptions(OptionGroup):
     ] = None
     timezone: ZoneOption = None
 
+    def refuse(self) -> None:
+        """Raise ``CallError`` if an option about histories was given for something else."""
+        if self.retention is not None or self.timezone is not None:
+            raise CallError("--history and --timezone are for the directory of a broker")
+
     def check(self, within: StoredIn | None, *others: object) -> None:
         """Raise ``CallError`` if an option about histories was options without ``--in history``.
 

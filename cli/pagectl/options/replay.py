@@ -12,7 +12,6 @@ from pagectl.options.shared import OutOption
 from pagectl.running.examples import CommandWithExamples
 from pagectl.running.exits import CallError
 
-TraceArgument = Annotated[Path, typer.Argument(metavar="TRACE", help="JSON Lines (plain, gzip, zstd) or Parquet.")]
 TracesArgument = Annotated[
     list[str] | None,
     typer.Argument(

@@ -37,7 +37,7 @@ class _EditionType(TyperChoice[str]):
         return super().convert(named.edition.value, param, ctx)
 
 
-def _typed_path(text: str) -> Path:
+def typed_path(text: str) -> Path:
     """Return DIR as it was typed: ``Path`` would take ``s3:///x``, which names no bucket, for bucket x."""
     from pagefmt.storage.remote_paths import any_path
 
@@ -48,7 +48,7 @@ DirArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="DIR",
-        parser=_typed_path,
+        parser=typed_path,
         help="Broker instance, data directory, paging directory, store folder or one page file "
         "[default: $ARTEMIS_INSTANCE].",
     ),

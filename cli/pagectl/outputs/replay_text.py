@@ -39,6 +39,10 @@ def print_replay(recording: Recording) -> None:
         print("\nFindings")
         for finding in findings:
             print(_indented(one_line(finding.message), width))
+    if recording.unknown:
+        print("\nNot in the trace")
+        for what in recording.unknown:
+            print(_indented(one_line(what), width))
 
 
 def _indented(sentence: str, width: int) -> str:

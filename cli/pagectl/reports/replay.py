@@ -15,10 +15,12 @@ from pageengine.replay.sweep import FailedSweepRow
 from pagefmt.quantities import duration_text
 
 if TYPE_CHECKING:
+    from pageengine.history_import.importing import HistoryImport
     from pageengine.log_import.importing import ImportReport
     from pageengine.replay.advice import Advice, Trial
     from pageengine.replay.sweep import SweepRow
     from pageengine.replay.totals import Totals
+    from pagefmt.history.records import HistoryRecords
 
 
 class ReplayTotals(Report):
@@ -174,10 +176,10 @@ class ReplayAdvice(Report):
 
 
 class ImportedFile(Report):
-    """A log that was read."""
+    """A log or a journal file that was read. ``lines``: null for a journal file."""
 
     file: str
-    lines: Count
+    lines: Count | None
     records: Count
 
 
@@ -192,7 +194,7 @@ class ReplayImport(Report):
     """``replay import --format json``: the trace that was made, and what is not known about it."""
 
     trace: str
-    source: Literal["plugin-log", "audit-log", "plugin-log-info"]
+    source: Literal["plugin-log", "audit-log", "plugin-log-info", "history", "journal"]
     files: list[ImportedFile]
     sends: ImportedSends
     operations: dict[str, Count]
@@ -200,7 +202,7 @@ class ReplayImport(Report):
     unknown: dict[str, Count]
     """What could not be known, and how often."""
     never_known: list[str]
-    """What such logs never say."""
+    """What such logs, or a journal, never say."""
     unused_records: Count
 
     @classmethod
@@ -217,6 +219,26 @@ class ReplayImport(Report):
             unknown=dict(sorted(imported.unknown.items())),
             never_known=list(ALWAYS),
             unused_records=imported.unused,
+        )
+
+    @classmethod
+    def of_history(cls, imported: HistoryImport, records: HistoryRecords, trace: Path) -> ReplayImport:
+        """Return the report of the import of a history that wrote a trace."""
+        from pageengine.history_import.importing import NEVER_IN_JOURNALS
+
+        begins = [*records.columns.begins, len(records.columns)]
+        return cls(
+            trace=str(trace),
+            source="history" if imported.source == "history" else "journal",
+            files=[
+                ImportedFile(file=str(file.path), lines=None, records=begins[n + 1] - begins[n])
+                for n, file in enumerate(records.columns.files)
+            ],
+            sends=ImportedSends(logged=imported.recorded_sends, left_out=imported.left_out),
+            operations=dict(sorted(imported.operations.items())),
+            unknown=dict(sorted(imported.unknown.items())),
+            never_known=list(NEVER_IN_JOURNALS),
+            unused_records=0,
         )
 
 

@@ -250,6 +250,8 @@ class ReplayRun(Report):
     """By address, or ``broker``."""
     warnings: list[str]
     """What of the trace was not replayed."""
+    unknown: list[str] | UnsetType = UNSET
+    """What the trace cannot have, because its source does not say it."""
 
     @classmethod
     def of(
@@ -298,6 +300,7 @@ class ReplayRun(Report):
                 for where, values in settings.items()
             },
             warnings=list(warnings),
+            unknown=list(recording.unknown) or UNSET,
         )
 
 

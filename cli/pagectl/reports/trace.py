@@ -92,6 +92,8 @@ class TraceHeaderLine(Report):
     """The version that the trace was recorded on."""
     acceptor: str | UnsetType = UNSET
     """Parameters of the acceptor for clients of other protocols than core."""
+    unknown: list[str] | UnsetType = UNSET
+    """What the trace cannot have, because its source does not say it."""
     timeout_ms: Count | UnsetType = UNSET
     """How long the recorder waited for an answer."""
     settle_ms: Count | UnsetType = UNSET
