@@ -124,7 +124,7 @@ def _receive_named(run: Run, consumer: SessionConsumer, op: Receive, result: Ope
     try:
         while left and again:
             for seq in left:
-                consumer.change_selector(partial(_has_seq, seq))
+                _look_only_for(consumer, seq)
                 receive(run, Receive(op.consumer, 1, op.ack, i=op.i, t=op.t), result)
                 got += result.got or ()
                 redelivered += result.redelivered or ()
@@ -139,6 +139,20 @@ def _receive_named(run: Run, consumer: SessionConsumer, op: Receive, result: Ope
         wanted = frozenset(left)
         got += acknowledge_in_pages(run.broker, consumer.queue, lambda message: message.seq in wanted)
     result.got, result.redelivered = got, redelivered or None
+
+
+def _look_only_for(consumer: SessionConsumer, seq: int) -> None:
+    """Make a consumer want one message only.
+
+    Its iterator begins at that message, so that it need not pass by all that wait before it. Where passing by has an
+    effect (messages expire, groups get their consumers), it begins at the head.
+    """
+    consumer.change_selector(partial(_has_seq, seq))
+    queue = consumer.queue
+    ref = queue.references.waiting(seq)
+    plain = not (queue.broker.expiring or queue.exclusive or queue.dispatch.groups or queue.non_destructive)
+    if plain and not queue.references.has_doubles and (ref is None or not ref.message.special):
+        consumer.iterator = queue.references.iterator_at(ref)
 
 
 def _has_seq(seq: int, message: Message) -> bool:

@@ -81,7 +81,7 @@ class _EventList:
     def add(self, kind: EventKind, at: Ints, subject: Ints, row: Ints | None = None, order: Ints | None = None) -> None:
         """Add events of one kind. ``order``: among those at one position; None: that of the subjects."""
         rows = np.full(len(at), _NO_ROW) if row is None else row
-        self._columns.append((np.full(len(at), kind), at, subject, rows, subject if order is None else order))
+        self._columns.append((np.full(len(at), kind, np.int8), at, subject, rows, subject if order is None else order))
 
     def in_order(self) -> TrafficEvents:
         """Return all events in order."""

@@ -35,6 +35,7 @@ NEVER_IN_JOURNALS: Final = (
 _DEFAULT_MIN_LARGE: Final = 102400  # bytes, of the core client
 _LENGTH_FIELD: Final = 4  # bytes before a body that count for what is large
 _MOST_RECEIVED: Final = 1000  # messages in one operation
+_AT_ONCE: Final = 4096  # events whose columns become lists together
 
 
 @dataclass(slots=True)
@@ -147,7 +148,6 @@ class _Building:
 
     def operations(self, advance: Callable[[int], None]) -> Iterator[Operation]:
         """Yield the operations, numbered and in order; the report is complete after the last one."""
-        columns = zip(*(column.tolist() for column in self.traffic.events), strict=True)
         steps = {
             EventKind.DELETE_QUEUE: self._delete_queue,
             EventKind.CREATE_QUEUE: self._create_queue,
@@ -157,13 +157,16 @@ class _Building:
             EventKind.COMMIT: self._commit,
             EventKind.ROLLBACK: self._roll_back,
         }
-        for done, (kind, subject, row) in enumerate(columns):
-            self.clock.reach(row)
-            steps[EventKind(kind)](subject)
-            yield from self._ready
-            self._ready.clear()
-            if done % 1000 == 999:
-                advance(1000)
+        events = self.traffic.events
+        for start in range(0, len(events.kind), _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            kinds, subjects = events.kind[some].tolist(), events.subject[some].tolist()
+            for kind, subject, file in zip(kinds, subjects, self.clock.files_of(events.row[some]), strict=True):
+                self.clock.reach(file)
+                steps[kind](subject)
+                yield from self._ready
+                self._ready.clear()
+            advance(len(kinds))
         self._flush()
         yield from self._ready
 
@@ -358,7 +361,7 @@ class _Clock:
         messages = stored.in_order(sends)
         for number in sends.tolist():
             message = messages.get(number)
-            self.reach(int(stored.row(number)))
+            self.reach(self.files_of(stored.row(np.array([number])))[0])
             if message is not None:
                 self.hint(message.timestamp)
             if self.now:
@@ -371,11 +374,16 @@ class _Clock:
         """Return the time since the first operation in ns."""
         return max(self.now - (self._start or 0), 0)
 
-    def reach(self, row: int) -> None:
-        """Take the bounds of the file that has a row."""
+    def files_of(self, rows: Ints) -> list[int]:
+        """Return the index of the file of each row, -1 for a row of -1."""
+        files: list[int] = (np.searchsorted(self._begins, rows, "right") - 1).tolist()
+        return files
+
+    def reach(self, file: int) -> None:
+        """Take the bounds of a file, -1 for none."""
         self._latest = None
-        if row >= 0:
-            earliest, self._latest = self._bounds[int(np.searchsorted(self._begins, row, "right")) - 1]
+        if file >= 0:
+            earliest, self._latest = self._bounds[file]
             if earliest is not None:
                 self.now = max(self.now, earliest)
 

@@ -26,6 +26,7 @@ from pagefmt.storage.files import NotReadable
 _HIGHEST_PRIORITY: Final = 9
 _HIGHEST_CHAR: Final = 0xFFFF
 _NO_PROPERTIES: Final = 1  # bytes of an empty block of properties
+_NAMES_OF_ORIGINALS: Final = ("_AMQ_ORIG_MESSAGE_ID", "_HQ_ORIG_MESSAGE_ID")
 _KINDS: Final = frozenset((*FIXED_WIDTH, ValueKind.STRING, ValueKind.BYTES))
 
 
@@ -96,7 +97,7 @@ def _core(message: CoreMessage | OldCoreMessage | CoreLargeMessage, address: str
         message.timestamp,
         message.expiration,
         props,
-        origin_of(message),
+        None if stored.keys().isdisjoint(_NAMES_OF_ORIGINALS) else origin_of(message),
         lacks,
     )
 

@@ -80,7 +80,11 @@ class PriorityIterator:
 
 @dataclass(eq=False)
 class ReferenceList:
-    """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles."""
+    """References in delivery order: by priority, then by sequence. ``keeps_highest``: see the profiles.
+
+    ``by_seq``: references by the numbers of their messages, those that were removed among them; None until one is
+    looked for. ``has_doubles``: several references have had one number.
+    """
 
     keeps_highest: bool = True
     levels: tuple[PriorityLevel, ...] = field(default_factory=lambda: tuple(PriorityLevel() for _ in range(PRIORITIES)))
@@ -88,6 +92,27 @@ class ReferenceList:
     highest: int = -1
     last_priority: int = -1
     resets: int = 0
+    by_seq: dict[int | None, Reference] | None = None
+    has_doubles: bool = False
+
+    def waiting(self, seq: int) -> Reference | None:
+        """Return the reference to a message by its number, None if it does not wait here."""
+        if self.by_seq is None:
+            self.by_seq = {}
+            for reference in self:
+                self._note(reference)
+        ref = self.by_seq.get(seq)
+        if ref is not None and not ref.linked:
+            del self.by_seq[seq]
+            return None
+        return ref
+
+    def _note(self, ref: Reference) -> None:
+        assert self.by_seq is not None
+        other = self.by_seq.get(ref.message.seq)
+        if other is not None and other.linked:
+            self.has_doubles = True
+        self.by_seq[ref.message.seq] = ref
 
     def _adds(self, priority: int) -> PriorityLevel:
         if priority != self.last_priority or priority > self.highest:
@@ -100,6 +125,8 @@ class ReferenceList:
 
     def add_tail(self, ref: Reference) -> None:
         """Append behind all of the same priority."""
+        if self.by_seq is not None:
+            self._note(ref)
         priority = ref.message.priority
         if priority == self.last_priority and priority <= self.highest:
             self.size += 1
@@ -118,10 +145,14 @@ class ReferenceList:
 
     def add_head(self, ref: Reference) -> None:
         """Insert in front of all of the same priority."""
+        if self.by_seq is not None:
+            self._note(ref)
         self._adds(ref.message.priority).insert(ref, None)
 
     def add_sorted(self, ref: Reference) -> None:
         """Insert by sequence; what was just delivered belongs near the head."""
+        if self.by_seq is not None:
+            self._note(ref)
         level = self._adds(ref.message.priority)
         after: Reference | None = None
         at = level.head
@@ -156,6 +187,14 @@ class ReferenceList:
     def iterator(self) -> ReferenceIterator:
         """Return a new iterator, which the caller must close."""
         return ReferenceIterator(self)
+
+    def iterator_at(self, ref: Reference | None) -> ReferenceIterator:
+        """Return a new iterator that returns a reference next, and then what comes in; None: only what comes in."""
+        iterator = ReferenceIterator(self)
+        iterator.pass_over_all()
+        if ref is not None:
+            iterator.go_to(ref)
+        return iterator
 
     def __iter__(self) -> Iterator[Reference]:
         """Yield references in delivery order; the one just yielded may be removed during iteration."""
@@ -212,6 +251,19 @@ class ReferenceIterator:
             index -= 1
         self._index = PRIORITIES - 1
         return None
+
+    def pass_over_all(self) -> None:
+        """Go behind all references of every priority."""
+        for priority, level in enumerate(self._list.levels):
+            position = self._levels[priority] = PriorityIterator(level)
+            position.current = position.last = level.tail
+
+    def go_to(self, ref: Reference) -> None:
+        """Make the next ``peek`` return a reference of the list."""
+        self._index = ref.message.priority
+        position = self._levels[self._index]
+        assert position is not None
+        position.current, position.repeat = ref, True
 
     def repeat(self) -> None:
         """Make the next ``peek`` return the last reference once more."""
