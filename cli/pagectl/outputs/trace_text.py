@@ -25,4 +25,6 @@ def print_import(imported: ReplayImport) -> None:
     if imported.unknown:
         print("\nNot known for sure:")
         print_table(("what", "times"), imported.unknown.items(), right=("times",))
-    print(f"\nNever in {'a journal' if is_history else 'such logs'}: " + "; ".join(imported.never_known) + ".")
+    print(f"\nNever in {'a journal' if is_history else 'such logs'}")
+    for what in imported.never_known:
+        print(f"  {what}")
