@@ -117,9 +117,7 @@ def _is_replaced(history: History) -> Mask:
     queues = [
         number
         for number, queue in history.queues.queues.items()
-        if queue.flag("last_value")
-        or queue.fields.get("last_value_key")
-        or int(queue.fields.get("ring_size") or -1) >= 0
+        if queue.flag("last_value") or queue.fields.get("last_value_key") or _ring_size(queue) >= 0
     ]
     is_outside = np.zeros(len(messages.queue), bool)
     own = np.flatnonzero((messages.ack >= 0) & (messages.paged < 0) & np.isin(messages.queue, queues))

@@ -51,11 +51,6 @@ class HistoryImport:
     unknown: Counter[str] = field(default_factory=Counter)
     left_out: int = 0
 
-    @property
-    def recorded_sends(self) -> int:
-        """Return the number of sends that the history shows, in the trace or not."""
-        return self.operations["send"] + self.left_out
-
 
 def import_history(
     history: History,

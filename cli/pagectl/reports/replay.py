@@ -234,7 +234,7 @@ class ReplayImport(Report):
                 ImportedFile(file=str(file.path), lines=None, records=begins[n + 1] - begins[n])
                 for n, file in enumerate(records.columns.files)
             ],
-            sends=ImportedSends(logged=imported.recorded_sends, left_out=imported.left_out),
+            sends=ImportedSends(logged=imported.operations["send"] + imported.left_out, left_out=imported.left_out),
             operations=dict(sorted(imported.operations.items())),
             unknown=dict(sorted(imported.unknown.items())),
             never_known=list(NEVER_IN_JOURNALS),
