@@ -6,7 +6,6 @@ Source: docs/spec/disk-monitor.md 1 and 2, spec/settings.csv. Values that the br
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,7 +59,7 @@ def disk_settings(
     refused = settings.refusal(edition)
     if refused and lenient:
         dropped: dict[str, Any] = {refused.split()[0].replace("-", "_"): None}
-        settings = replace(settings, **dropped)
+        settings = settings._replace(**dropped)
     elif refused:
         node = core.descendant(refused.split()[0])
         raise DiskConfigError(f"{node.position if node else document.path}: {refused}: the broker does not start")
@@ -89,7 +88,7 @@ def _overridden(settings: DiskSettings, entries: Iterable[Entry], edition: Editi
                     continue
                 value = 0
             named: dict[str, Any] = {_BEANS[entry.key]: value}
-            settings = replace(settings, **named)
+            settings = settings._replace(**named)
     return settings
 
 

@@ -117,8 +117,7 @@ class Unmonitored(Enum):
     NO_SCAN = "disk-scan-period is negative: the limits are never checked"
 
 
-@dataclass(frozen=True, slots=True)
-class DiskSettings:
+class DiskSettings(NamedTuple):
     """Disk settings of one configuration; None if it does not set one."""
 
     max_disk_usage: int | None = None

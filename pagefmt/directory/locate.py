@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shlex
 import stat
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -18,14 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pagefmt.errors import PageFmtError
-from pagefmt.journal.files import Journal, journal_of
-from pagefmt.storage.file_trees import ARCHIVES
-from pagefmt.storage.files import listed, packed_form
-from pagefmt.storage.remote_paths import FarPath
 
 if TYPE_CHECKING:
     from pagefmt.codec.pages.page_file import PageFile
     from pagefmt.directory.paging import Store
+    from pagefmt.journal.files import Journal
 
 PAGE_SUFFIXES: Final = (".page", ".page.invalidPage")
 # As Artemis and HornetQ name them below ``data``; EAP 6 writes ``messaging`` in front.
@@ -104,6 +100,8 @@ class DataLocation(NamedTuple):
 
     def call(self, command: str) -> str:
         """Return the command with the path that was given, as a shell takes it."""
+        import shlex
+
         return f"pagectl {command} {shlex.quote(str(self.given))}"
 
 
@@ -168,6 +166,8 @@ def _mode(path: Path) -> int:
 
 def _is_folder_too(path: Path) -> bool:
     """Return whether a name in an object store is a folder although an object has it: tools create such markers."""
+    from pagefmt.storage.remote_paths import FarPath
+
     if not isinstance(path, FarPath) or path.in_archive or path.name.endswith((*PAGE_SUFFIXES, ".xml")):
         return False
     with suppress(OSError):
@@ -183,6 +183,10 @@ def _is_file(path: Path) -> bool:
 
 
 def _page(path: Path) -> DataLocation:
+    from pagefmt.journal.files import journal_of
+    from pagefmt.storage.file_trees import ARCHIVES
+    from pagefmt.storage.files import packed_form
+
     if path.suffix == ".xml":
         raise LocateError(f"{path}: a configuration, not data; name the instance, or give this file with --config")
     if (journal := journal_of(path.name)) is not None:
@@ -200,6 +204,9 @@ def _page(path: Path) -> DataLocation:
 
 
 def _folder(path: Path) -> DataLocation:
+    from pagefmt.journal.files import journal_of
+    from pagefmt.storage.remote_paths import FarPath
+
     if _is_store(path):
         return _beside(path.absolute().parent)._replace(given=path, kind=LocationKind.STORE, store=path, obvious=False)
     for data in (path, path / "data"):
@@ -231,6 +238,8 @@ def _journals(path: Path, folder: Path, kind: LocationKind, journals: Collection
     A journal lies in its data directory, an attic in its journal, a retention folder usually beside the data directory.
     Bindings are read for names of queues alone unless they were given.
     """
+    from pagefmt.journal.files import Journal
+
     messages, names = Journal.MESSAGES in journals, {Journal.BINDINGS, Journal.JMS} & {*journals}
     bindings: Path | None = path if names else None
     large: Path | None = None
@@ -276,6 +285,8 @@ def _folders(folder: Path, names: tuple[str, ...]) -> list[str]:
 
     Below a URL, where each question would be a request, the parent is listed once.
     """
+    from pagefmt.storage.remote_paths import FarPath
+
     if not isinstance(folder, FarPath):
         return [name for name in names if _leads_to_folder(folder / name)]
     with suppress(FileNotFoundError):
@@ -316,6 +327,8 @@ def _holds_stores(folder: Path) -> bool:
 
 
 def _names(folder: Path) -> list[str]:
+    from pagefmt.storage.files import listed
+
     try:
         with listed(folder) as entries:
             return sorted(entry.name for entry in entries)

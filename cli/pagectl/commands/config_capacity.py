@@ -30,7 +30,7 @@ def command(
     from pagectl.outputs.capacity_text import print_capacity
     from pagectl.reports.config_capacity import ConfigCapacity
 
-    volume = size_of(disk, "--disk")
+    volume = None if disk is None else size_of(disk, "--disk")
     opened, settings = open_settings(file, options.reading(), anyway=anyway, defaults=True)
     on_disk = bytes_by_address(data, file)
     report = ConfigCapacity.of(capacity(settings, opened.declared(settings), disk=volume, on_disk=on_disk))

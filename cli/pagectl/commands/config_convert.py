@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -48,7 +47,7 @@ def command(
     from pagectl.opening.starting import require_start
 
     options = configuration_options(edition, cwd=cwd, define=define, profile=profile, server=server)
-    opened = open_configuration(file, replace(options, names_environment=True), fragments=True)
+    opened = open_configuration(file, options._replace(names_environment=True), fragments=True)
     require_start(opened, anyway=anyway)
     if options.edition is None:
         note(f"{opened.start.config}: {opened.edition.value} ({opened.sources['edition']})")

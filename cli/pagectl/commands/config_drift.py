@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pagectl.options.formats import TextOrJson
 from pagectl.options.groups import BrokerOptions
 from pagectl.options.shared import CwdOption, DefineOption, DirArgument, EditionOption, TextOrJsonOption
@@ -30,7 +28,7 @@ def command(
     from pagectl.opening.drift import compared
     from pagectl.outputs.drift_text import print_drift
 
-    reading = replace(broker.reading(edition, cwd=cwd, define=define), names_environment=True)
+    reading = broker.reading(edition, cwd=cwd, define=define)._replace(names_environment=True)
     comparison = compared(open_broker(directory, broker.broker_xml, reading))
     for remark in comparison.remarks:
         note(remark)

@@ -64,7 +64,7 @@ def command(
     from pageengine.replay.advice import budget
 
     deciding = replay_configuration(config, options.reading(), anyway=anyway).absolute()
-    room = size_of(disk, "--disk")
+    room = None if disk is None else size_of(disk, "--disk")
     if not deciding.heap or not room:
         raise CallError("say how large heap and disk are: --heap SIZE (where no -Xmx is found) and --disk SIZE")
     allowed = budget(deciding.heap, room, deciding)

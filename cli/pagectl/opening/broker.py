@@ -20,12 +20,12 @@ from pagectl.running.exits import CallError, describe
 from pagectl.terminal.streams import note
 from pagefmt.directory.locate import DataLocation, LocateError, LocationKind, configuration_in, locate, stores
 from pagefmt.errors import PageFmtError
-from pagefmt.storage.remote_paths import FarPath, any_path
 
 if TYPE_CHECKING:
     from brokerconf.instance.instance import Directories
 
     from pagectl.opening.broker_configuration import BrokerConfiguration
+    from pagefmt.storage.remote_paths import FarPath
 
 NO_DIR = "no DIR given and ARTEMIS_INSTANCE is not set; name a broker instance or a data directory"
 _NOT_ALONE = (
@@ -150,6 +150,8 @@ def _opened_broker(
     path = directory or from_environment()
     if path is None:
         raise CallError(NO_DIR)
+    from pagefmt.storage.remote_paths import FarPath, any_path
+
     path = any_path(path)
     if isinstance(path, FarPath):
         return _far(path, far=far, broker_xml=broker_xml, find=find, alone=alone)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,17 +38,18 @@ def open_configuration(
         BrokerConfError, CallError, OSError: The configuration cannot be read.
     """
     from brokerconf.instance.instance import bases_of, directories
-    from brokerconf.reading.application_server import name_of
     from brokerconf.reading.properties import read_properties
 
     options = options or ConfigurationOptions()
     objects = kubernetes_text(path, options)
     start = start_parameters(path, options, root, alone=objects is not None)
-    options = replace(options, edition=start.edition, define=start.system)
+    options = options._replace(edition=start.edition, define=start.system)
     environment = _environment(options)
     parsed = read_configuration(start.config, options, environment, objects, fragments=fragments)
     document = parsed.document
     if len(document.cores) > 1:
+        from brokerconf.reading.application_server import name_of
+
         first, *others = map(name_of, document.cores)
         note(
             f"{start.config}: {len(document.cores)} messaging servers; only the first, {first}, is used; "
@@ -77,7 +77,7 @@ def open_settings(
     ``anyway`` is that of ``require_start``; None leaves it to the caller whether a broker starts with it. ``defaults``
     fills settings left out as ``with_defaults`` does. Raises as ``open_configuration`` and ``require_start``.
     """
-    configuration = open_configuration(path, replace(options, names_environment=True), fragments=True)
+    configuration = open_configuration(path, options._replace(names_environment=True), fragments=True)
     config, document = configuration.start.config, configuration.document
     if document.taken_for:
         note(f"{config}: read as part of a configuration: {document.taken_for}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,7 +80,7 @@ def monitored_disks(query: DiskQuery) -> MonitoredDisks:
     settings are shown, and the broker's environment need not be this one. Raises ``CallError``, also for a path that is
     no broker's, and the errors of reading a configuration.
     """
-    options = replace(query.options, names_environment=True)
+    options = query.options._replace(names_environment=True)
     broker_xml, limits, query = query.broker_xml, query.limits, query._replace(options=options)
     path = query.path or (None if broker_xml else from_environment())
     if broker_xml is not None:

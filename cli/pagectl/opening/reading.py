@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -84,15 +83,16 @@ def read_configuration(
     ``objects`` are the bytes of a file of Kubernetes objects, None for other files. ``fragments`` allows parts of a
     configuration.
     """
-    from brokerconf.reading.application_server import leave_server
-
     if objects is not None:
         parsed = _read_objects(objects, path, options, environment)
     elif path.suffix in SUFFIXES:
         parsed = _read_properties(path, options, environment)
     else:
         parsed = _read_document(path, options, environment, fragments)
-    leave_server(parsed.document, options.profile, options.server)
+    if parsed.document.subsystems or options.profile is not None or options.server is not None:
+        from brokerconf.reading.application_server import leave_server
+
+        leave_server(parsed.document, options.profile, options.server)
     return parsed
 
 
@@ -104,7 +104,7 @@ def whole_document(
     Settings that are left out are assumed to have their defaults.
     """
     objects = kubernetes_text(path, options)
-    document = read_configuration(path, replace(options, edition=edition, define=properties), {}, objects).document
+    document = read_configuration(path, options._replace(edition=edition, define=properties), {}, objects).document
     document.suppose_defaults()
     return document
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pagectl.options.shared import EditionChoice, JournalType, edition_of
 from pagectl.options.sizes import size_of
@@ -12,8 +12,7 @@ from pagectl.running.exits import CallError
 from pagefmt.editions import Edition
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigurationOptions:
+class ConfigurationOptions(NamedTuple):
     """Each wins over what the instance says.
 
     ``heap`` is in bytes; ``define`` holds system properties; ``properties`` are files or folders as ``artemis run
@@ -25,7 +24,7 @@ class ConfigurationOptions:
     edition: Edition | None = None
     heap: int | None = None
     cwd: Path | None = None
-    define: Mapping[str, str] = field(default_factory=dict)
+    define: Mapping[str, str] = {}
     properties: tuple[str, ...] = ()
     profile: str | None = None
     server: str | None = None
@@ -49,7 +48,7 @@ def configuration_options(
         raise CallError(f"--cwd {cwd}: no such folder; name the one that the broker is started in")
     return ConfigurationOptions(
         edition_of(edition),
-        size_of(heap, "--heap"),
+        None if heap is None else size_of(heap, "--heap"),
         cwd,
         _definitions(define or ()),
         tuple(properties or ()),

@@ -9,14 +9,14 @@ import typer
 
 _DAY = 86400
 _UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_PART = re.compile(r"(\d+(?:\.\d+)?)([dhms])", re.ASCII)
+_PART = r"(?a)(\d+(?:\.\d+)?)([dhms])"
 
 
 def parse_duration(text: str) -> float:
     """Return the seconds. Raise ``ValueError``, which says what is wrong: also of a number without a unit."""
     plain = text.strip().lower()
-    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(plain))
-    if not plain or _PART.sub("", plain) or seconds == math.inf:
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, plain))
+    if not plain or re.sub(_PART, "", plain) or seconds == math.inf:
         raise ValueError(f"{text!r} is not a length of time such as 6h, 90m, 1h30m or 2d")
     return seconds
 

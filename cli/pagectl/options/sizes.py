@@ -5,10 +5,8 @@ from __future__ import annotations
 from pagectl.running.exits import CallError
 
 
-def size_of(text: str | None, option: str) -> int | None:
-    """Bytes; ``-Xmx`` may stand before it. Raises ``CallError``."""
-    if text is None:
-        return None
+def size_of(text: str, option: str) -> int:
+    """Return the bytes of an option's text, which may begin with ``-Xmx``. Raise ``CallError``."""
     from brokerconf.reading.sizes import SizeError, parse_size
 
     try:

@@ -10,10 +10,10 @@ from pagefmt.editions import Edition
 
 _SCHEMES = ("tcp", "vm")
 _TO_ANOTHER_BROKER = ("tcp",)
-_ILLEGAL = re.compile(r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})")
-_NAMED = re.compile(r"[?&]name=([^&#]*)")
+_ILLEGAL = r"[\x00-\x20\x7f\"<>\\^`{|}]|%(?![0-9A-Fa-f]{2})"
+_NAMED = r"[?&]name=([^&#]*)"
 # Markup inside the text: the reader takes the first piece of text alone.
-_MARKUP = re.compile(r"<!--|<\?|(?<=.)<!\[CDATA\[|(?<=.)\]\]>")
+_MARKUP = r"<!--|<\?|(?<=.)<!\[CDATA\[|(?<=.)\]\]>"
 
 
 def fault(node: ConfigNode, edition: Edition) -> str:
@@ -39,7 +39,7 @@ def _address_fault(text: str, name: str | None, edition: Edition, schemes: tuple
 
 
 def _first_text(node: ConfigNode) -> tuple[str, bool]:
-    text, *more = _MARKUP.split(node.source.content(node.ordinal), maxsplit=1)
+    text, *more = re.split(_MARKUP, node.source.content(node.ordinal), maxsplit=1)
     if not more:
         return node.own_text, False
     # pulls in half of the network library: only where markup stands inside an address
@@ -57,7 +57,7 @@ def _uri_fault(text: str, schemes: tuple[str, ...]) -> str:
         return f"scheme '{scheme[:40]}' is unknown: only {' and '.join(schemes)} {are} (in lower case)"
     if not after_scheme or after_scheme == "//":
         return "an address without a host"
-    bad = _ILLEGAL.search(after_scheme) or _path_bracket(after_scheme)
+    bad = re.search(_ILLEGAL, after_scheme) or _path_bracket(after_scheme)
     if bad:
         return f"a character that is not allowed in an address: {bad.group()!r}"
     return _host_fault(
@@ -86,7 +86,7 @@ def _path_bracket(after_scheme: str) -> re.Match[str] | None:
 
 
 def _name_fault(text: str, name: str | None, edition: Edition) -> str:
-    own_name = _NAMED.search(text)
+    own_name = re.search(_NAMED, text)
     if (
         edition >= Edition.ARTEMIS_2_44
         and own_name

@@ -65,7 +65,7 @@ def _range_fault(text: str, row: SubsystemSetting) -> str:
 
 
 # what literal-match-markers, which the rest of the file may set, make a name of
-_BETWEEN_MARKERS = re.compile(r"[^\w.#*].*[^\w.#*]")
+_BETWEEN_MARKERS = r"[^\w.#*].*[^\w.#*]"
 
 
 class _ValueChecks:
@@ -94,7 +94,7 @@ class _ValueChecks:
                 yield from self._of_node(where, facts)
         for node, err in settings.refused:
             match = node.attributes.get("match", "")
-            if is_expression(match) or (self.document.is_part and _BETWEEN_MARKERS.fullmatch(match)):
+            if is_expression(match) or (self.document.is_part and re.fullmatch(_BETWEEN_MARKERS, match)):
                 continue
             at = node.attribute_position("match")
             yield refused(

@@ -10,7 +10,6 @@ from brokerconf.reading.document import Document, FileKind
 from brokerconf.reading.parsing import ReadingError
 from brokerconf.reading.reading import read
 from brokerconf.reading.secrets import masked
-from brokerconf.schema.schema_findings import schema_findings
 from brokerconf.schema.validation import SchemaVerdict, judge
 from pagefmt.editions import NEWEST, Edition
 
@@ -98,6 +97,8 @@ def _newer_refuse(edition: Edition, fault: str) -> str:
 
 def _first_fault(document: Document, verdict: SchemaVerdict) -> str:
     """Return the first finding of the schema in words; inside a Secret only its line."""
+    from brokerconf.schema.schema_findings import schema_findings
+
     findings = schema_findings(document, verdict)
     if not findings:
         return "by its schema"

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from brokerconf.errors import BrokerConfError
-from brokerconf.reading.application_server import written_server
 from brokerconf.reading.decoding import read_at_most
 from brokerconf.reading.document import ConfigNode, Document, FileKind
 from brokerconf.reading.sizes import SizeError, parse_size, trimmed
@@ -51,8 +49,7 @@ class InstanceError(BrokerConfError):
     """Error for a folder that is no broker instance; the message says what was expected."""
 
 
-@dataclass(frozen=True, slots=True)
-class Directories:
+class Directories(NamedTuple):
     """Absolute paths of a broker's store directories; none of them need exist.
 
     ``retention``: of the journal, or None if the broker keeps no history. ``sources``: where each of the others is set,
@@ -65,13 +62,12 @@ class Directories:
     bindings: Path
     large_messages: Path
     retention: Path | None = None
-    sources: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = {}
     base: Path | None = None
     paging_candidates: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(NamedTuple):
     """Broker instance: its folder, its configuration, and what its profile says about the process.
 
     ``properties`` are those that the start script passes to the broker; ``heap`` is -Xmx in bytes; ``home`` the
@@ -82,7 +78,7 @@ class Instance:
     config: Path
     home: Path | None = None
     heap: int | None = None
-    properties: Mapping[str, str] = field(default_factory=dict)
+    properties: Mapping[str, str] = {}
     profile: Path | None = None
 
 
@@ -117,7 +113,7 @@ def directories(
         (candidate for candidate in candidates if candidate.paging.is_dir() or candidate.journal.is_dir()),
         candidates[0],
     )
-    return replace(chosen, paging_candidates=tuple(dict.fromkeys(candidate.paging for candidate in candidates)))
+    return chosen._replace(paging_candidates=tuple(dict.fromkeys(candidate.paging for candidate in candidates)))
 
 
 def _directories_below(
@@ -193,6 +189,8 @@ def _directory(document: Document, name: str, base: Path) -> tuple[str, str]:
     """Return the directory as written, and where: ``FILE:LINE`` or ``default``."""
     core = document.core
     if document.kind.of_application_server:
+        from brokerconf.reading.application_server import written_server
+
         node = written_server(core).child(name) if core else None
         text = node.attributes.get("path", "") if node else ""
         text = _of_server(document, text or document.defaults.get(name, _DEFAULTS[name]), node, base)

@@ -10,8 +10,6 @@ from pathlib import PurePath
 
 from brokerconf.instance.instance import BROKER_XML, HORNETQ_XML
 from brokerconf.reading.decoding import as_xml_says
-from brokerconf.schema.beans import ROOT, bean_properties
-from brokerconf.settings.settings_model import Scope, in_scope
 
 
 class ConfigurationForm(Enum):
@@ -259,6 +257,9 @@ def _is_json_of_broker(text: str) -> bool:
 @cache
 def _keys() -> frozenset[str]:
     """Return the first words of keys in ``broker.properties``, without those that other programs use, too."""
+    from brokerconf.schema.beans import ROOT, bean_properties
+    from brokerconf.settings.settings_model import Scope, in_scope
+
     root = (bean for bean in bean_properties() if bean.owner == ROOT)
     parts = {bean.name for bean in root if bean.made or bean.type.endswith(("List", "Map", "Set", "Configuration"))}
     return frozenset(parts | {setting.bean for setting in in_scope(Scope.BROKER).values() if setting.bean}) - _COMMON

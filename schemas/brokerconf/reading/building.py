@@ -12,11 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from brokerconf.reading.application_server import messaging_subsystems, subsystem_cores
 from brokerconf.reading.document import Comment, ConfigNode, Document, FileKind, PlaceholderReference
 from brokerconf.reading.inclusion import FALLBACK, INCLUDE, IncludeContext, MissingInclude
 from brokerconf.reading.parsing import ReadingError, parse
-from brokerconf.reading.server_expressions import ServerExpressions
 from brokerconf.reading.sources import SourceFile
 from brokerconf.reading.substitution import PlaceholderValues, ReplacedText, SubstitutionError, substitute
 from brokerconf.reading.subsystems import DOMAIN, known_subsystems, subsystem_of, subsystem_settings
@@ -93,6 +91,8 @@ class DocumentBuilder:
     def replaced(self, text: str) -> ReplacedText:
         """Return a text of the tree with its ``${…}`` replaced; raise ``SubstitutionError``."""
         if self.server:
+            from brokerconf.reading.server_expressions import ServerExpressions
+
             return ServerExpressions(self.values.properties, self.values.environment).resolved(text)
         return substitute(text, self.values)
 
@@ -319,6 +319,8 @@ def _cores(document: Document) -> list[ConfigNode]:
 
 def _find_servers(document: Document) -> None:
     """Set the document's messaging servers and the application server's own defaults; raise for an unknown version."""
+    from brokerconf.reading.application_server import messaging_subsystems, subsystem_cores
+
     document.subsystems = messaging_subsystems(document.root)
     for kind, node, _ in document.subsystems:
         if not kind.known:

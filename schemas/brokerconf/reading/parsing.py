@@ -47,7 +47,7 @@ def parse(source: SourceFile) -> _Element:
     except _NoUri:
         # behind such a fault this parser does not see all others
         with suppress(_NoUri):
-            _strictly(_NAME_SPACE.sub(lambda match: match[1] + _NOT_IN_URI.sub(b"x", match[2]), raw), source)
+            _strictly(re.sub(_NAME_SPACE, lambda match: match[1] + re.sub(_NOT_IN_URI, b"x", match[2]), raw), source)
         return _leniently(raw)
 
 
@@ -55,8 +55,8 @@ class _NoUri(Exception):
     """Error for a namespace that is no URI, if that is the only fault."""
 
 
-_NAME_SPACE = re.compile(rb"""(\sxmlns(?::[^\s=]*)?\s*=\s*)("[^"]*"|'[^']*')""")
-_NOT_IN_URI = re.compile(rb"""[^\w\-.~:/?@!$&'()*+,;="]""", re.ASCII)
+_NAME_SPACE = rb"""(\sxmlns(?::[^\s=]*)?\s*=\s*)("[^"]*"|'[^']*')"""
+_NOT_IN_URI = rb"""(?a)[^\w\-.~:/?@!$&'()*+,;="]"""
 
 
 def _strictly(raw: bytes, source: SourceFile) -> _Element:

@@ -27,10 +27,10 @@ _TREES = (".json", ".yaml")
 SUFFIXES = (".properties", *_TREES)
 # An empty broker.xml, for properties over one that is unknown.
 EMPTY_XML = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"></core></configuration>'
-_ESCAPE = re.compile(r"(?s)\\(u[0-9a-fA-F]{4}|.)")
-_BAD_ESCAPE = re.compile(r"\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)", re.DOTALL)
+_ESCAPE = r"(?s)\\(u[0-9a-fA-F]{4}|.)"
+_BAD_ESCAPE = r"(?s)\\(?:[^u]|u[0-9a-fA-F]{4})|(\\u)"
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_KEY = re.compile(r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*")
+_KEY = r"(?s)((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*"
 
 
 def property_files(names: str) -> tuple[Path, ...]:
@@ -142,10 +142,10 @@ def parse_properties(text: str, name: str) -> Iterator[Entry]:
     """
     entries: dict[str, Entry] = {}
     for start, places in _logical_lines(text):
-        bad = next((match for match in _BAD_ESCAPE.finditer(start) if match[1]), None)
+        bad = next((match for match in re.finditer(_BAD_ESCAPE, start) if match[1]), None)
         if bad:
             raise PropertiesError(_at(name, places, bad.start()), "\\u without four hexadecimal digits", "write \\\\u")
-        split = _KEY.match(start)
+        split = re.match(_KEY, start)
         assert split
         key, at = _plain(split[1]), _at(name, places, 0)
         value = _plain(start[split.end() :])
@@ -197,7 +197,7 @@ def _steps(name: str, places: list[tuple[int, int, int]], written: str) -> tuple
 def _plain(text: str) -> str:
     if "\\" not in text:
         return text
-    text = _ESCAPE.sub(_letter, text)
+    text = re.sub(_ESCAPE, _letter, text)
     # two escapes may make one character; one of them alone makes none
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -101,7 +101,7 @@ def _hinted(text: str) -> bool:
 @lru_cache(maxsize=10_000)
 def is_secret(name: str) -> bool:
     """Return whether a setting, attribute or property of that name holds a secret."""
-    return bool(re.search(f"(?i){_WORD}", name)) and not re.search(_NOT_SECRET, name)
+    return bool(name) and bool(re.search(f"(?i){_WORD}", name)) and not re.search(_NOT_SECRET, name)
 
 
 def masked(text: str, name: str = "") -> str:

@@ -16,11 +16,12 @@ from brokerconf.reading.secrets import Span, hidden_in_markup, hidden_in_propert
 from brokerconf.reading.substitution import ReplacedText
 from pagefmt.findings import Position
 
-_ATTRIBUTE = re.compile(r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+# expressions as text: a file without findings needs none of them
+_ATTRIBUTE = r"""\s([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')"""
 _SECTIONS = r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>"
-_OPENING = re.compile(rf"{_SECTIONS}|<[^/!?]", re.DOTALL)
-_WHOLE_TAG = re.compile(rf"""{_SECTIONS}|<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""", re.DOTALL)
-_START_TAG = re.compile(r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>""")
+_OPENING = rf"(?s){_SECTIONS}|<[^/!?]"
+_WHOLE_TAG = rf"""(?s){_SECTIONS}|<(?:[^>"']++|"[^"]*+"|'[^']*+')*+>"""
+_START_TAG = r"""<[^\s/>]+(?:[^>"']|"[^"]*"|'[^']*')*>"""
 
 
 @dataclass(slots=True)
@@ -135,7 +136,7 @@ class SourceFile:
     def of_attribute(self, ordinal: int, name: str) -> Position:
         """Return the position of an attribute's name, or of the start tag if the attribute is not written there."""
         start = self.tags.starts[ordinal]
-        for match in _ATTRIBUTE.finditer(self.start_tag(ordinal)):
+        for match in re.finditer(_ATTRIBUTE, self.start_tag(ordinal)):
             if match.group(1) == name:
                 return self.of_parsed(start + match.start(1))
         return self.of_parsed(start)
@@ -153,7 +154,7 @@ class SourceFile:
 
     def start_tag(self, ordinal: int) -> str:
         """Return the start tag of the n-th element as parsed, or an empty string."""
-        match = _START_TAG.match(self.text, self.tags.starts[ordinal])
+        match = re.compile(_START_TAG).match(self.text, self.tags.starts[ordinal])
         return match.group() if match else ""
 
     def content(self, ordinal: int) -> str:
@@ -187,7 +188,7 @@ def plain_source(path: str, text: str, *, markup: bool = True) -> SourceFile:
 def _tags_of(text: str) -> TagOffsets:
     starts: list[int] = []
     comments: list[int] = []
-    for match in _OPENING.finditer(text):
+    for match in re.finditer(_OPENING, text):
         at = match.start()
         if text[at + 1] not in "!?":
             starts.append(at)
@@ -200,7 +201,7 @@ def _ends_of(text: str) -> list[int]:
     """Return the offsets of the end tags by element in document order; for an empty element that of its only tag."""
     ends: list[int] = []
     open_tags: list[int] = []
-    for match in _WHOLE_TAG.finditer(text):
+    for match in re.finditer(_WHOLE_TAG, text):
         tag = match.group()
         if tag[1] == "/":
             ends[open_tags.pop()] = match.start()

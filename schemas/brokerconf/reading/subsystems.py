@@ -15,7 +15,7 @@ from brokerconf.reading.tables import read_table
 from pagefmt.editions import Edition
 
 DOMAIN = "urn:jboss:domain:"
-_NAMESPACE = re.compile(rf"{DOMAIN}(messaging(?:-activemq)?):([^\s\"'<>]+)")
+_NAMESPACE = rf"{DOMAIN}(messaging(?:-activemq)?):([^\s\"'<>]+)"
 
 
 class Subsystem(NamedTuple):
@@ -88,13 +88,13 @@ def known_subsystems(product: str) -> list[Subsystem]:
 
 def subsystem_of(namespace: str) -> Subsystem | None:
     """Return the messaging subsystem of a namespace, also if its version is unknown; None for any other namespace."""
-    match = _NAMESPACE.fullmatch(namespace)
+    match = re.fullmatch(_NAMESPACE, namespace)
     return Subsystem(*match.groups()) if match else None
 
 
 def subsystem_in(text: str) -> Subsystem | None:
     """Return the first messaging subsystem whose namespace a text contains, or None."""
-    match = _NAMESPACE.search(text)
+    match = re.search(_NAMESPACE, text)
     return Subsystem(*match.groups()) if match else None
 
 

@@ -267,7 +267,7 @@ def _refined(rule: str, node: ConfigNode, attribute: str, text: str, places: Sch
     """Return the rule as the broker's validator names it, in cases that libxml2 does not distinguish."""
     if rule == "cvc-datatype-valid.1.2.1":
         fact = places.fact(node, attribute)
-        number = _WHOLE.fullmatch(node.attributes.get(attribute, "") if attribute else node.text)
+        number = re.fullmatch(_WHOLE, node.attributes.get(attribute, "") if attribute else node.text)
         if number and fact is not None and fact.type in ("int", "long"):
             return "cvc-minInclusive-valid" if number.group(1) == "-" else "cvc-maxInclusive-valid"
     if rule == "cvc-complex-type.2.4.a" and "Expected" not in text and _is_complete(places.fact(node)):
@@ -280,7 +280,7 @@ def _is_complete(fact: SchemaFact | None) -> bool:
     return fact is not None and fact.group == "choice" and fact.max == "1"
 
 
-_WHOLE = re.compile(r"[ \t\r\n]*([+-]?)[0-9]+[ \t\r\n]*")
+_WHOLE = r"[ \t\r\n]*([+-]?)[0-9]+[ \t\r\n]*"
 
 
 def _plain(message: str) -> str:
@@ -292,7 +292,7 @@ def _node_at(path: str | None, top: ConfigNode) -> ConfigNode:
     """Return the node of libxml2's path: ``*[3]`` is the third child, ``p:name[2]`` the second of that tag."""
     node = top
     for step in (path or "").split("/")[2:]:
-        match = _STEP.fullmatch(step)
+        match = re.fullmatch(_STEP, step)
         if match is None:
             break
         tag, number = match.group(1), int(match.group(2) or 1)
@@ -303,14 +303,14 @@ def _node_at(path: str | None, top: ConfigNode) -> ConfigNode:
     return node
 
 
-_STEP = re.compile(r"([^\[\]]+)(?:\[(\d+)\])?")
-_NAME = re.compile(r"[^\W\d][\w.-]*")
+_STEP = r"([^\[\]]+)(?:\[(\d+)\])?"
+_NAME = r"[^\W\d][\w.-]*"
 _CONTENT = "SCHEMAV_ELEMENT_CONTENT"
 
 
 def _rule(type_name: str, text: str, value: str) -> str:
     """Return libxml2's name of a fault in the words of the recommendation."""
-    if "'xs:ID'" in text and _NAME.fullmatch(value):
+    if "'xs:ID'" in text and re.fullmatch(_NAME, value):
         # a good name that is refused stands in the document twice
         return "cvc-id.2"
     if type_name == _CONTENT:

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 # Names made of these alone, wildcards apart, are plain words to a regular expression as well.
 _PLAIN = re.compile(r"[\w\-:/@ ]*")
 _ORDINARY = re.compile(r"[\w\-/@ .]+\.#")
-_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
 
 
 # A repeat of a group that holds a repeat.
-_EXPONENTIAL = re.compile(r"[+*}]\)*\)[+*{]")
+_EXPONENTIAL = r"[+*}]\)*\)[+*{]"
 
 # a part of an expression that takes as many characters as it likes
-_REPEAT = re.compile(r"[+*]|\{\d+,\}")
-_ATOMIC = re.compile(r"\(\?>[^)]*\)")
+_REPEAT = r"[+*]|\{\d+,\}"
+_ATOMIC = r"\(\?>[^)]*\)"
 _ESCAPES = ".$\\"
 # an expression with more ways than this to share an address among its repeats is not held against it
 _MOST_WAYS = 10_000_000
@@ -93,7 +93,7 @@ class Match(NamedTuple):
             return self._fits_by_words(address.split(self.delimiter))
         if self.start and not _LINE_END.search(address):
             return address == self.start[:-1] or (address.startswith(self.start) and len(address) > len(self.start))
-        repeats = len(_REPEAT.findall(_ATOMIC.sub("", self.expression)))
+        repeats = len(re.findall(_REPEAT, re.sub(_ATOMIC, "", self.expression)))
         if len(address) ** max(repeats - 1, 0) > _MOST_WAYS:
             return False
         return _compiled(self.expression).fullmatch(address) is not None
@@ -126,7 +126,7 @@ def compile_match(written: str, wildcards: Wildcards, edition: Edition) -> Match
     start = _start(name, wildcards, edition) if plain else ""
     expression = "" if start else _expression(name, wildcards, edition)
     if not plain:
-        if _EXPONENTIAL.search(name):
+        if re.search(_EXPONENTIAL, name):
             # never held against an address here: it can take longer than anyone waits (a rule warns of such matches)
             return Match(written, name, literal, wild, "(?!)", False, "")
         expression = _special(expression)
@@ -220,7 +220,7 @@ def modified(address: str, wildcards: Wildcards, edition: Edition) -> str:
     """Return an address or match as the repository looks it up: without its queue, a bare UUID inside its namespace."""
     if edition >= Edition.ARTEMIS_2_10 and "::" in address:
         address = address.partition("::")[0]
-    if edition >= Edition.ARTEMIS_2_44 and wildcards.uuid_namespace and _UUID.fullmatch(address):
+    if edition >= Edition.ARTEMIS_2_44 and wildcards.uuid_namespace and re.fullmatch(_UUID, address):
         return f"{wildcards.uuid_namespace}{wildcards.delimiter}{address}"
     return address
 

@@ -19,7 +19,7 @@ from pagefmt.editions import Edition
 Value = bool | int | float | str | None
 Release = tuple[int, ...]
 HORNETQ: Release = (0,)
-_DATED = re.compile(r"(?:^| )(hq|\d+\.\d+\.\d+):")
+_DATED = r"(?:^| )(hq|\d+\.\d+\.\d+):"
 
 
 class Scope(Enum):
@@ -65,7 +65,7 @@ class Setting(NamedTuple):
 
     def default_in(self, edition: Edition) -> str:
         """Return the default for an edition in words."""
-        dated = list(_DATED.finditer(self.default_text))
+        dated = list(re.finditer(_DATED, self.default_text))
         if not dated:
             return self.default_text
         text = ""
