@@ -7,7 +7,7 @@ from typing import Final
 
 from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS, AmqpHeader, AmqpSections, BodySection
-from pagefmt.codec.messages.persisters import AMQP_V1
+from pagefmt.codec.messages.persisters import ADDING_ADDRESS
 from pagefmt.codec.messages.values import Property, TypedValue, ValueKind, last_wins, string
 from pagefmt.describe.values_json import (
     Json,
@@ -85,13 +85,9 @@ def _content(value: TypedValue) -> bytes:
 
 
 def _extra_properties(message: AmqpMessage | AmqpLargeMessage) -> dict[str, TypedValue] | None:
-    """Return the broker's extra properties, or None, with the address that readers of persisters 2 and 4 add.
-
-    The address is null for all other persisters.
-    """
+    """Return the broker's extra properties, or None, with the address that readers of some persisters add."""
     entries: tuple[Property, ...] | None = message.extra.entries
     properties: dict[str, TypedValue] | None = None if entries is None else last_wins(entries)
-    sets_address = isinstance(message, AmqpLargeMessage) or message.persister == AMQP_V1
-    if sets_address and message.stored_address is not None:
+    if message.persister in ADDING_ADDRESS and message.stored_address is not None:
         properties = (properties or {}) | {ADDRESS: string(message.stored_address)}
     return properties

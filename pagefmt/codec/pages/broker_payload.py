@@ -20,7 +20,7 @@ from pagefmt.codec.messages.core_fields import (
     USER_ID_PRESENT,
     USER_ID_SIZE,
 )
-from pagefmt.codec.messages.persisters import AMQP, AMQP_LARGE, AMQP_V3, CORE, WITH_EXPIRATION, WITH_EXTRA
+from pagefmt.codec.messages.persisters import AMQP, AMQP_LARGE, CORE, SINCE_2_12, WITH_EXPIRATION, WITH_EXTRA
 from pagefmt.codec.pages.frames import Reach
 from pagefmt.codec.pages.record import CORE_LARGE, END_MARK
 from pagefmt.codec.wire import ByteReader, Undecodable
@@ -142,7 +142,7 @@ def _walk_persisted(reader: ByteReader, edition: Edition, late: bool) -> None:
     at = reader.pos
     persister = reader.u8("persister id")
     walk = _WALKS.get(persister)
-    if walk is None or (persister in (AMQP_LARGE, AMQP_V3) and edition <= Edition.ARTEMIS_2_10):
+    if walk is None or (persister in SINCE_2_12 and edition <= Edition.ARTEMIS_2_10):
         raise Undecodable(at, f"no persister has the id {persister}")
     walk(reader, edition, late)
 

@@ -10,13 +10,12 @@ import pyarrow as pa
 from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.amqp_message import DEFAULT_PRIORITY, HIGHEST_PRIORITY
 from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS
-from pagefmt.codec.messages.persisters import AMQP_V1, AMQP_V2, AMQP_V3
 from pagefmt.codec.pages.record import ORDINARY
 from pagefmt.describe.arrow_schema import AMQP, AMQP_HEADER, AMQP_PROPERTIES, BINARY, STRING, Detail
 from pagefmt.vectors.amqp import values, walk
 from pagefmt.vectors.amqp.identifiers import identifiers
 from pagefmt.vectors.amqp.maps import map_array, map_column
-from pagefmt.vectors.amqp.parts import AmqpParts, amqp_parts
+from pagefmt.vectors.amqp.parts import HAS_SECTIONS, AmqpParts, amqp_parts
 from pagefmt.vectors.amqp.structure import Structure, ValueColumn, structure
 from pagefmt.vectors.amqp.values import integers, number_array
 from pagefmt.vectors.amqp.walk import ABSENT
@@ -37,9 +36,7 @@ _PROPERTY_FIELDS: Final = list(AMQP_PROPERTIES)
 
 def may_be_amqp(page: PageBytes, payload: Ints) -> Mask:
     """Return which records are probably standard AMQP messages, judging by large type and persister alone."""
-    first = page.byte(payload + 9)
-    with_sections = (first == AMQP_V1) | (first == AMQP_V2) | (first == AMQP_V3)
-    standard: Mask = (page.byte(payload + 8) == ORDINARY) & with_sections
+    standard: Mask = (page.byte(payload + 8) == ORDINARY) & HAS_SECTIONS[page.byte(payload + 9)]
     return standard
 
 
@@ -56,7 +53,7 @@ def amqp_facts(
         "priority": np.where(has_priority, np.minimum(priority, HIGHEST_PRIORITY), DEFAULT_PRIORITY),
         "timestamp": created,
         # without a stored one it is the sender's
-        "expiration": np.where(parts.persister == AMQP_V3, parts.expiration, np.maximum(expires, 0)),
+        "expiration": np.where(parts.has_expiration, parts.expiration, np.maximum(expires, 0)),
         "large": np.zeros(len(parts.id), bool),
     }
 

@@ -14,7 +14,6 @@ from pagefmt.arrays import Ints, Mask
 from pagefmt.codec.messages.amqp_message import decode_extra
 from pagefmt.codec.messages.amqp_sections import PROPERTY_FIELDS
 from pagefmt.codec.messages.amqp_text import identifier_text
-from pagefmt.codec.messages.persisters import AMQP_V1
 from pagefmt.codec.messages.values import last_wins
 from pagefmt.codec.wire import ByteReader, Undecodable
 from pagefmt.describe.amqp_json import ADDRESS
@@ -238,12 +237,12 @@ def _extra_texts(block: bytes, quote: Quote) -> tuple[str, str] | None:
 def _extra(parts: AmqpParts, entries: Part, address: Cell | None, pool: Pool) -> Part:
     """Return the object of the broker's own properties.
 
-    With the first persister a reader adds the address to them. ``address`` is None for the object of the types, which
-    has no address.
+    Readers of persisters without extra properties add the address to them. ``address`` is None for the object of the
+    types, which has no address.
     """
     rows = len(parts.regular)
     listed = laid_out(rows, [pool.constant("{"), entries, pool.constant("}")])
     out = where_present(pool, parts.extra_end > parts.extra_at, listed, pool.constant("null"))
     head = pool.constant("{" if address is None else f'{{"{ADDRESS}":')
     alone = laid_out(rows, [head, *([] if address is None else [address]), pool.constant("}")])
-    return where_present(pool, parts.persister == AMQP_V1, alone, laid_out(rows, [out]))
+    return where_present(pool, parts.adds_address, alone, laid_out(rows, [out]))

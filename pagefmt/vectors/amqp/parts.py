@@ -14,12 +14,25 @@ from typing import Final
 import numpy as np
 
 from pagefmt.arrays import Ints, Mask
-from pagefmt.codec.messages.persisters import AMQP_V1, AMQP_V2, AMQP_V3
+from pagefmt.codec.messages.persisters import ADDING_ADDRESS, AMQP, WITH_EXPIRATION, WITH_EXTRA
 from pagefmt.codec.pages.record import ORDINARY
 from pagefmt.vectors.core.parts import nullable_string
 from pagefmt.vectors.pages.gather import PageBytes
 
 _HEAD: Final = np.dtype([("tx", ">i8"), ("large_type", "i1"), ("persister", "i1"), ("id", ">i8"), ("format", ">i8")])
+
+
+def _table(ids: tuple[int, ...]) -> Mask:
+    """Return an array that says of each persister byte, signed or not, whether it is one of the ids."""
+    table = np.zeros(256, bool)
+    table[list(ids)] = True
+    return table
+
+
+HAS_SECTIONS: Final = _table(AMQP)
+_HAS_NO_EXTRA: Final = HAS_SECTIONS & ~_table(WITH_EXTRA)
+_ADDS_ADDRESS: Final = _table(ADDING_ADDRESS)
+_HAS_EXPIRATION: Final = _table(WITH_EXPIRATION)
 
 
 @dataclass(slots=True)
@@ -29,6 +42,8 @@ class AmqpParts:
     regular: Mask
     tx: Ints
     persister: Ints
+    has_expiration: Mask
+    adds_address: Mask
     id: Ints
     format: Ints
     address_at: Ints
@@ -47,18 +62,20 @@ def amqp_parts(page: PageBytes, payload: Ints, length: Ints) -> AmqpParts:
     end = payload + length
     head = page.fields(payload, _HEAD)
     persister = head["persister"].astype(np.int64)
-    newest, oldest = persister == AMQP_V3, persister == AMQP_V1
-    ok = (head["large_type"] == ORDINARY) & (newest | oldest | (persister == AMQP_V2))
+    expires, without_extra = _HAS_EXPIRATION[persister], _HAS_NO_EXTRA[persister]
+    ok = (head["large_type"] == ORDINARY) & HAS_SECTIONS[persister]
     has_address, address_size, at, fine = nullable_string(page, payload + 26)
     ok &= fine
     encoded_at, encoded_end = _sized(page, at, end, ok)
-    extra_at, extra_end = _sized(page, encoded_end, end, ok, None if not oldest.any() else oldest)
-    stored = bool(newest.all())
+    extra_at, extra_end = _sized(page, encoded_end, end, ok, without_extra if without_extra.any() else None)
+    stored = bool(expires.all())
     expiration = page.i64(extra_end)
     return AmqpParts(
         regular=ok,
         tx=head["tx"].astype(np.int64),
         persister=persister,
+        has_expiration=expires,
+        adds_address=_ADDS_ADDRESS[persister],
         id=head["id"].astype(np.int64),
         format=head["format"].astype(np.int64),
         address_at=payload + 31,
@@ -68,8 +85,8 @@ def amqp_parts(page: PageBytes, payload: Ints, length: Ints) -> AmqpParts:
         encoded_size=encoded_end - encoded_at,
         extra_at=extra_at,
         extra_end=extra_end,
-        expiration=expiration if stored else np.where(newest, expiration, 0),
-        parts_end=extra_end + (8 if stored else np.where(newest, 8, 0)),
+        expiration=expiration if stored else np.where(expires, expiration, 0),
+        parts_end=extra_end + (8 if stored else np.where(expires, 8, 0)),
     )
 
 

@@ -22,7 +22,6 @@ from pagefmt.codec.messages.amqp_message import AmqpMessage
 from pagefmt.codec.messages.amqp_sections import DATA, PROPERTY_FIELDS, VALUE
 from pagefmt.codec.messages.amqp_values import NO_BYTES
 from pagefmt.codec.messages.core_fields import BYTES, TEXT
-from pagefmt.codec.messages.persisters import AMQP_V3
 from pagefmt.codec.messages.properties import double_of
 from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.codec.pages.record import FRAME, decode_record
@@ -295,7 +294,7 @@ class _MarkedMessage:
             if name in self.sections.properties:
                 column = self.built.field(walk.PROPS, PROPERTY_FIELDS.index(name))
                 times[name], _ = values.integers(self.page, column, self.regular, kinds=values.TIMESTAMPS)
-        stored = np.where(parts.persister == AMQP_V3, parts.expiration, 0)
+        stored = parts.expiration
         form.user_id = form.user_id if self.user_ids is None else self.user_ids
         form.id = self.number(parts.id)
         form.expiration = self.number(times.get("absolute_expiry_time", stored))
