@@ -22,6 +22,8 @@ from target_broker import target_broker
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(1800)]
 PROGRAM = Path(__file__).resolve().parents[1] / "oracle_java" / "XmlImport.java"
 CONVERTED = ("amqp-jms", "amqp-sections", "large-amqp", "mixed-protocols")
+OTHER_BODIES = (*CONVERTED, "amqp-odd")  # bodies of AMQP messages, which become those of core messages
+DELAYED = "schedule-kinds"  # delays of annotations, which an importer does not start again, as the export reports
 _KINDS = re.compile(
     r"(JMS_AMQP_(ENCODED_)?MA_x-opt-map=(byte\[\] \[.*?\]|SimpleString \{.*?\})"
     r"|JMSCorrelationID=(byte\[\] \[.*?\]|SimpleString ID:AMQP_BINARY:\w+)),? ?"
@@ -125,7 +127,7 @@ def test_an_imported_file_delivers_the_same(version: str, tmp_path: Path) -> Non
         folder = tmp_path / case.name
         file = tmp_path / f"{case.name}.xml"
         assert call("messages", "xml", case.data(), "--to", file).status < 2
-        if case.name not in WILDCARDS.get(version, ()):
+        if case.name not in (DELAYED, *WILDCARDS.get(version, ())):
             shutil.copytree(case.root(), folder, ignore=shutil.ignore_patterns("data", "*.json"))
             folders[case] = folder
             pairs.append((file, folder / "data"))
@@ -137,7 +139,7 @@ def test_an_imported_file_delivers_the_same(version: str, tmp_path: Path) -> Non
         assert failure(told[folder]) is None, (case, failure(told[folder]))
         after = queues(told[folder])
         for name, queue in queues(case.drain()).items():
-            if not queue.messages or _same(queue, after[name], case.name not in CONVERTED):
+            if not queue.messages or _same(queue, after[name], case.name not in OTHER_BODIES):
                 equal += 1
             else:
                 different.append(f"{case}: {name}")
