@@ -15,7 +15,7 @@ from typer._types import TyperChoice
 from pagectl.options.formats import ListFormat, TableFormat, TextOrJson
 from pagectl.running.exits import CallError
 from pagectl.terminal.streams import note
-from pagefmt.editions import EDITION_NAMES, PRODUCT_RELEASES, Edition, release_named
+from pagefmt.editions import EDITION_NAMES, NEWEST, PRODUCT_RELEASES, Edition, release_named
 from pagefmt.table.table_content import StoredIn
 
 AUTO = "auto"
@@ -93,8 +93,8 @@ TargetEditionOption = Annotated[
         "--edition",
         click_type=_EDITIONS,
         metavar="E",
-        help="Release of the broker that will start: artemis-2.10 … artemis-2.56, or a release such as 2.38, amq-7.12, "
-        "eap-7.4, wildfly-31.  [required]",
+        help=f"Release of the broker that will start: artemis-2.10 … {NEWEST.value}, or a release such as 2.38, "
+        "amq-7.12, eap-7.4, wildfly-31.  [required]",
     ),
 ]
 EditionOption = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from pagectl.reports.form import Count, EditionName, Report
 from pagefmt.findings import Severity
@@ -72,7 +72,7 @@ class LintedFile(Report):
         """Return the report of a linted file."""
         return cls(
             file=linted.file,
-            edition=cast(EditionName, linted.edition),
+            edition=linted.edition,
             xsd=XsdVerdict(valid=linted.valid, schema=linted.schema),
             findings=list(map(ConfigFinding.of, linted.findings)),
         )

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta
 
 from pagefmt.describe.json_object import Count, Either, JsonObject
+from pagefmt.editions import EDITION_NAMES
 
 __all__ = ["Checksum", "Count", "EditionName", "Either", "PluginStatus", "Report"]
 
@@ -16,14 +17,5 @@ class Report(JsonObject):
 
 
 Checksum: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]  # CRC-32C (Castagnoli) in hexadecimal digits
-EditionName: TypeAlias = Literal[
-    "hornetq-2.4",
-    "artemis-1.5",
-    "artemis-2.4",
-    "artemis-2.10",
-    "artemis-2.17",
-    "artemis-2.28",
-    "artemis-2.44",
-    "artemis-2.56",
-]
+EditionName: TypeAlias = Annotated[str, Meta(extra_json_schema={"enum": list(EDITION_NAMES)})]
 PluginStatus: TypeAlias = Literal["OK", "WARNING", "CRITICAL", "UNKNOWN"]
