@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from lint_calls import CLEAN, DROP, write
 from pagectl.app import run
+from pagectl.options.formats import LintFormat
 
 SECRET = "correct-horse"  # no password of anything
 
@@ -37,7 +38,7 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("inside", SECRETS)
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github", "gitlab"])
+@pytest.mark.parametrize("format", LintFormat)
 def test_no_password_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str], inside: str, format: str) -> None:
     run(["config", "lint", "--format", format, write(tmp_path, CLEAN + inside)])
     said = capsys.readouterr()

@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 from lxml import etree
 from pagectl.app import run
+from pagectl.options.formats import LintFormat
 
 SCHEMAS = Path(__file__).parents[1] / "recorded" / "output_schemas"
 PASSWORD = "hunter2"
@@ -66,7 +67,7 @@ def faulty(folder: Path, text: str = FAULTY) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("format", ["text", "json", "sarif", "junit", "github", "gitlab"])
+@pytest.mark.parametrize("format", LintFormat)
 def test_every_format_and_no_password_in_any(format: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "lint", "--format", format, faulty(tmp_path)]) == 1
     captured = capsys.readouterr()

@@ -8,6 +8,7 @@ import pytest
 from brokerconf.schema.validation import MOST_FAULTS
 from growth import grows
 from harmed import pagectl
+from pagectl.options.formats import LintFormat
 
 HEAD = '<configuration xmlns="urn:activemq"><core xmlns="urn:activemq:core"><address-settings>'
 TAIL = "</address-settings></core></configuration>"
@@ -15,7 +16,7 @@ SIZES = "<max-size-bytes>10</max-size-bytes><page-size-bytes>20</page-size-bytes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "junit", "github", "gitlab"])
+@pytest.mark.parametrize("form", LintFormat)
 def test_settings_on_one_line(form: str, tmp_path: Path) -> None:
     path = tmp_path / "broker.xml"
 

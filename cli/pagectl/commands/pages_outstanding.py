@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, assert_never
 
 import typer
 
@@ -76,5 +76,7 @@ def command(
             print_outstanding(stores, state, compare)
         case TableFormat.json | TableFormat.jsonl:
             print_outstanding_json(stores, compare, positions=positions, lines=form is TableFormat.jsonl)
+        case _:
+            assert_never(form)
     wrong = summaries.wrong or state.known.damaged or state.journal.prepared
     return Exit.FOUND if wrong or (live is not None and live.differs) else Exit.OK

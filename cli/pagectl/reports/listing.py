@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, assert_never
 
 from msgspec import UNSET
 
@@ -193,6 +193,8 @@ class View(Generic[Row]):
                 lines = self.form is TableFormat.jsonl
                 others = {} if lines and self.columns is not None else further
                 print_json_lists({self.listing.key: self._objects(rows), **others}, lines=lines)
+            case _:
+                assert_never(self.form)
 
     def write_document(self, answer: Report) -> None:
         """Write a JSON document that has more than the list: ``answer`` with the chosen columns of its rows.
