@@ -7,6 +7,7 @@ import inspect
 import json
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -125,15 +126,26 @@ def _describe(report: type[JsonObject], part: dict[str, Any]) -> None:
     if not report.__struct_config__.forbid_unknown_fields:
         part["additionalProperties"] = {"type": "string"}
     for owner in report.__mro__:
-        if issubclass(owner, JsonObject) and vars(owner).get("__annotations__"):
-            try:
-                source = inspect.getsource(owner)
-            except OSError:  # a class that was made from another one with a key more
-                continue
-            body = ast.parse(textwrap.dedent(source)).body[0]
-            assert isinstance(body, ast.ClassDef)
-            for field, text in zip(body.body, body.body[1:], strict=False):
-                match field, text:
-                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(said))):
-                        key = report.__struct_encode_fields__[report.__struct_fields__.index(name)]
-                        part["properties"][key] = {"description": said, **part["properties"][key]}
+        if issubclass(owner, JsonObject):
+            for name, text in _field_docstrings(owner).items():
+                key = report.__struct_encode_fields__[report.__struct_fields__.index(name)]
+                part["properties"][key] = {"description": text, **part["properties"][key]}
+
+
+@cache  # a base class is looked up for each of its subclasses, and to read and parse its source takes milliseconds
+def _field_docstrings(owner: type[JsonObject]) -> dict[str, str]:
+    """Return the docstrings of the fields that a class itself declares, by the names of the fields."""
+    if not vars(owner).get("__annotations__"):
+        return {}
+    try:
+        source = inspect.getsource(owner)
+    except OSError:  # a class that was made from another one with a key more
+        return {}
+    body = ast.parse(textwrap.dedent(source)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    docstrings: dict[str, str] = {}
+    for field, following in zip(body.body, body.body[1:], strict=False):
+        match field, following:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                docstrings[name] = text
+    return docstrings
