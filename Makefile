@@ -33,7 +33,8 @@ test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2 --dist worksteal
 
 test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, Spark, stores, kills; ten minutes; a job of its own in CI
-	$(PYTEST) -n 2 --dist worksteal -m long
+	$(PYTEST) -n 2 --dist worksteal --hypothesis-profile=all \
+		-m "long or (hypothesis and not broker and not cluster and not stores and not slow and not fuzz)"
 
 check: $(VENV)/.dev ## style, types, imports, unused names, spelling
 	$(BIN)/ruff check .

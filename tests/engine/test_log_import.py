@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from generated import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -340,7 +341,7 @@ def test_records_made_to_be_slow_are_read_in_time(tmp_path: Path, piece: str) ->
 
 
 @given(st.lists(st.tuples(st.sampled_from(CODES), st.sampled_from(PIECES) | st.text(max_size=30)), max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_arbitrary_records_raise_own_errors_only(
     tmp_path_factory: pytest.TempPathFactory, records: list[tuple[int, str]]
 ) -> None:

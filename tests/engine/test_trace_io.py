@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from generated import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -25,7 +26,7 @@ from pagefmt.codec.messages.values import ValueKind
 
 HEADER = b'{"trace":1,"name":"t"}\n'
 SEND = b'{"t":5,"op":"send","address":"a","seq":%d}\n'
-loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60))
 
 names = st.text(min_size=1, max_size=8)
 sizes = st.integers(0, 1_073_741_821)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import strategies
+from generated import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_rows import same_rows
@@ -79,7 +80,7 @@ def test_a_changed_byte_never_parts_the_two_decoders(found: list[bytes], at: int
     same(bytes(content))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(strategies.records(), max_size=5))
 def test_messages_of_all_kinds(found: list[PageRecord]) -> None:
     same(b"".join(encode_record(replace(each, offset=0)) for each in found))

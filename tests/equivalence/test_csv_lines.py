@@ -8,6 +8,7 @@ from typing import Any
 import made_pages
 import pytest
 import strategies
+from generated import examples
 from golden_cases import GoldenCase, cases, spread
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,7 +26,9 @@ CALLS = (
     ("messages", "find", "--where", "AMQPriority > 3"),
     ("messages", "decode", "--columns", EACH, "--limit", "7"),
 )
-SOME = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+SOME = settings(
+    max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def answers(data: Path, monkeypatch: pytest.MonkeyPatch, plain: int) -> list[Answer]:

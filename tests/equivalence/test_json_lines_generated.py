@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import strategies
 from both_decoders import ALL, EVERY_FORM, SIZE, assert_same_lines, assert_same_verdict, pages_of
+from generated import examples
 from golden_cases import cases
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -31,7 +32,9 @@ from pagefmt.selector import parse
 from pagefmt.vectors.page_columns import decode_page
 from pagefmt.vectors.pages.gather import PageBytes
 
-SOME = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+SOME = settings(
+    max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 NAMES = st.sampled_from(["color", "n", "é", 'quo"te', "x-opt-jms-dest"])
 PLAIN_TEXT = st.text(st.sampled_from('ab1 "\\\né\U0001f600'), max_size=9)
 

@@ -11,6 +11,7 @@ import golden_cases
 import pytest
 import strategies
 from both_decoders import stores_of
+from generated import examples
 from golden_cases import GoldenCase
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,7 +161,7 @@ def page_contents(draw: st.DrawFn) -> bytes:
 
 
 @given(page_contents(), journals(), st.none() | st.sets(QUEUE), st.none() | st.integers(0, 8), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_generated_pages(
     content: bytes, journal: Any, queues: set[int] | None, end: int | None, data: st.DataObject
 ) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from generated import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from pagefmt.codec.messages.values import ValueKind
 
 NUMBER = (ValueKind.INT, 5)
 HEAD = '{"trace":1,"name":"t"}'
-loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+loose = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(150))
 
 FORMS = (
     '{"t":%d,"op":"send","address":"a","seq":%d,"size":%d}',
@@ -141,7 +142,7 @@ def sends(kinds: list[tuple[int, int, int]]) -> list[Send]:
     return made
 
 
-@settings(loose, max_examples=50)
+@settings(loose, max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(1, 80), st.integers(0, 3), st.sampled_from([0, 0, 1010])), max_size=6))
 def test_a_trace_as_parquet_is_the_trace_as_lines(tmp_path: Path, kinds: list[tuple[int, int, int]]) -> None:
     made = sends(kinds)

@@ -10,6 +10,7 @@ from unittest import mock
 import pytest
 from amqp_pages import compound, fields, mixed, page, section, text, unusual, usual
 from changed_records import changed_page
+from generated import examples
 from golden_cases import GoldenCase, cases
 from harmed import data_directory
 from hypothesis import given, settings
@@ -97,7 +98,7 @@ def page_of(messages: list[Any]) -> bytes:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(messages=MESSAGES)
 def test_any_core_messages(messages: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("xml")

@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
+from generated import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -179,7 +180,7 @@ class Run:
                 self.apply(Restart if name == "restart" else Crash, **CRASHES.get(name, {}))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(address_settings, st.sampled_from(EDITIONS), st.sampled_from([1, 3000, -1]), steps)
 def test_invariants_hold_on_random_traces(
     chosen: AddressSettings, edition: Edition, window: int, trace: list[tuple[Any, ...]]
@@ -212,7 +213,7 @@ clients = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(address_settings, st.sampled_from(EDITIONS), st.sampled_from(list(ClientProtocol)), clients, steps)
 def test_invariants_hold_whatever_producers_speak(
     chosen: AddressSettings,
@@ -252,7 +253,7 @@ def only_where_needed() -> Iterator[None]:
 producers = st.lists(st.tuples(st.sampled_from("pqr"), st.integers(0, 2600), st.integers(0, 3)), max_size=40)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(address_settings, st.sampled_from(EDITIONS), producers, st.sampled_from(list(ReceiveAck)))
 def test_each_producers_messages_come_in_their_order(
     chosen: AddressSettings, edition: Edition, sent: list[tuple[str, int, int]], ack: ReceiveAck
@@ -276,7 +277,7 @@ def test_each_producers_messages_come_in_their_order(
 sizes = st.lists(st.tuples(st.integers(0, 2600), st.booleans()), min_size=1, max_size=30)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(sizes, st.sampled_from([0, 3000, 6000]), st.integers(0, 30), st.booleans(), st.sampled_from(EDITIONS[1:]))
 def test_what_is_accepted_is_delivered_once(
     messages: list[tuple[int, bool]], limit: int, cut: int, crash: bool, edition: Edition
@@ -298,7 +299,7 @@ def test_what_is_accepted_is_delivered_once(
     assert max(Counter(first + second).values(), default=1) == 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     sizes,
     st.sampled_from([0, 3000, 6000]),

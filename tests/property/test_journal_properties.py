@@ -16,6 +16,7 @@ from unittest import mock
 import golden_cases
 import numpy as np
 import pytest
+from generated import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference_only import reference_only
@@ -164,7 +165,7 @@ def survivors(loaded: LoadedJournal) -> list[tuple[int, int, bytes]]:
     return [(record.id, record.user_type, loaded.columns.body(record.row)) for record in loaded.records()]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(JOURNALS, st.sampled_from([1, 2]), st.sampled_from([b"", b"\0" * 3, b"JJ", b"\x0b", b"\x0b\0\0\0\x28", b"\x13"]))
 def test_a_journal_reads_as_the_naive_model_says(files: list[list[JournalRecord]], version: int, noise: bytes) -> None:
     with TemporaryDirectory() as name:
@@ -252,7 +253,7 @@ def test_arbitrary_bytes_as_a_control_file(tail: bytes) -> None:
     decode_control(encode_header(JournalHeader(2, 0, 0)) + encode(JournalRecord(RecordKind.ADD, id=1, body=tail), 0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([20, 21, 22, 24, 44]), st.binary(max_size=60)), max_size=6))
 def test_arbitrary_bindings_are_values_not_errors(bodies: list[tuple[int, bytes]]) -> None:
     with TemporaryDirectory() as name:
@@ -482,7 +483,7 @@ def odd_files(draw: st.DrawFn) -> tuple[bytes, JournalHeader]:
     return bytes(content), header
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     odd_files(),
     st.sampled_from([1, 65, 100, 300, windows.WINDOW]),
@@ -505,7 +506,7 @@ def test_windows_are_as_record_by_record(
     assert also == torn
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     JOURNALS,
     st.sampled_from([1, 2]),

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from generated import examples
 from golden_cases import GoldenCase
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,7 +37,7 @@ def broken_pages(draw: st.DrawFn) -> bytes:
     return page[: draw(st.integers(0, len(page)))] if draw(st.booleans()) else page
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.one_of(broken_pages(), st.binary(max_size=200)), st.sampled_from(COMMANDS))
 def test_no_bytes_make_a_command_fail(content: bytes, words: tuple[str, ...]) -> None:
     with TemporaryDirectory() as folder:
