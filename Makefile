@@ -32,7 +32,7 @@ quick: $(VENV)/.dev ## after each edit, under a minute: style, types, imports, a
 test: $(VENV)/.dev ## set up and pass the tests
 	$(PYTEST) -n 2 --dist worksteal
 
-test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, Spark, stores, kills; ten minutes; a job of its own in CI
+test-long: $(VENV)/.dev ## the rest of the cases that the tests sample, all generated examples, Spark, stores, kills; a quarter of an hour; a job of its own in CI
 	$(PYTEST) -n 2 --dist worksteal --hypothesis-profile=all \
 		-m "long or (hypothesis and not broker and not cluster and not stores and not slow and not fuzz)"
 
