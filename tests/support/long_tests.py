@@ -213,6 +213,8 @@ SAMPLED = {
     "golden/test_edition_evidence.py::test_the_writer_shows": 2,
     "golden/test_exported_xml.py": 2,
     "golden/test_history_golden.py": 3,
+    "golden/test_history_import.py::test_a_replay_does_what_the_broker_did": 4,
+    "golden/test_history_import.py::test_sends_and_acknowledgements_are_those_of_the_ledger": 4,
     "golden/test_journal_golden.py": 2,
     "golden/test_message_json_golden.py": 2,
     "golden/test_messages_golden.py": 3,
