@@ -56,6 +56,27 @@ def narrow(values: Ints) -> Ints:
     return cast("Ints", narrowed)
 
 
+class ValueIndex:
+    """The indexes of values in an array, of equal ones the first."""
+
+    def __init__(self, values: Ints) -> None:
+        self._order = None if (values[1:] >= values[:-1]).all() else narrow(np.argsort(values, kind="stable"))
+        self._values = values if self._order is None else values[self._order]
+
+    def of(self, wanted: Ints) -> Ints:
+        """Return the index of each wanted value, -1 for those that are not in the array."""
+        if not len(self._values):
+            return np.full(len(wanted), -1, np.int64)
+        at = np.searchsorted(self._values, wanted).clip(max=len(self._values) - 1)
+        return np.where(self._values[at] == wanted, at if self._order is None else self._order[at], -1)
+
+
+def spread(first: Ints, counts: Ints) -> Ints:
+    """Return consecutive numbers for each k, concatenated: ``counts[k]`` from ``first[k]`` on."""
+    ends = np.cumsum(counts)
+    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
+
+
 def value_bytes(values: pa.Array) -> Bytes:
     """Return the bytes of all values in sequence; may begin and end with bytes that belong to no value."""
     content = values.buffers()[2]

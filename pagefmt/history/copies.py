@@ -16,13 +16,10 @@ from pagefmt.arrays import Ints, Mask, distinct
 from pagefmt.codec.messages.amqp_message import AmqpMessageBase
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.codec.messages.values import TypedValue, ValueKind, java_long
-from pagefmt.codec.pages.page_in_memory import LooseRecord, laid_out
-from pagefmt.codec.pages.record import PageRecord
 from pagefmt.codec.wire import Undecodable
 from pagefmt.history.messages import HistoryMessages
 from pagefmt.history.records import PREPARED
-from pagefmt.outstanding.journal_parts import large_type
-from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
+from pagefmt.outstanding.message_pages import decoded_records, message_page
 
 # names of properties without their prefixes, and of AMQP annotations with hyphens
 _ORIGINAL: Final = "ORIG_MESSAGE_ID"
@@ -86,14 +83,9 @@ def decoded_messages(messages: HistoryMessages, numbers: Ints) -> Iterator[tuple
     numbers = numbers[messages.row[numbers] >= 0]
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        rows = messages.row[some].tolist()
-        page = laid_out(
-            LooseRecord(body, (), -1, *large_type(columns.types[row], body))
-            for row, body in zip(rows, columns.bodies(rows), strict=True)
-        )
-        for selected in select_messages(page, None, MessageFilter()):
-            if isinstance(selected, SelectedMessage) and isinstance(selected.record, PageRecord):
-                yield int(some[selected.number]), selected.record.message
+        none = np.zeros(len(some), np.int64)
+        page = message_page(columns, messages.row[some], none - 1, none[:0], none)
+        yield from ((int(some[number]), message) for number, message in decoded_records(page))
 
 
 def find_copies(messages: HistoryMessages) -> Copies:

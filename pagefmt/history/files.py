@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -84,13 +84,13 @@ def written_order(files: Sequence[WrittenFile]) -> list[int]:
     return order
 
 
-def brackets(files: Sequence[JournalFile], copied: dict[str, datetime]) -> list[TimeBracket]:
-    """Return the times of each of the files, which are in the order in which they were written.
+def brackets(names: Sequence[str], copied: Mapping[str, datetime]) -> list[TimeBracket]:
+    """Return the times of the files with these names, which are in the order in which they were written.
 
     A file was written before it was copied. It was begun before the file before it was copied, but not by more than a
     second. Names have whole seconds, so a copy was made within a second of its name.
     """
-    times = [copied.get(file.name) if RETAINED_NAME.fullmatch(file.name) else None for file in files]
+    times = [copied.get(name) if RETAINED_NAME.fullmatch(name) else None for name in names]
     before: datetime | None = None
     lower = []
     for time in times:

@@ -15,11 +15,11 @@ from pagefmt.history.files import ATTIC, TimeBracket
 from pagefmt.history.history import History
 from pagefmt.history.messages import OUTCOMES, PastState
 from pagefmt.history.records import NEVER, PREPARED
+from pagefmt.journal.record_bodies import bodies_of
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.retained import RETAINED_NAME
 
 _NO_BRACKET: Final = TimeBracket(None, None)
-_QUEUE: Final = np.dtype([("queue", ">i8")])
 
 
 class LifeEventKind(StrEnum):
@@ -192,8 +192,9 @@ class LifeReader:
         """Yield row and queue of each record of a type about a message, in order, without those of a compaction."""
         if kind not in self._about:
             rows = self.records.rows_of(kind)
-            rows = rows[~self.records.is_copy(rows) & (self.records.columns.sizes.at(rows) >= _QUEUE.itemsize)]
-            queues = self.records.columns.beginnings(rows, _QUEUE.itemsize).view(_QUEUE)["queue"].astype(np.int64)
+            rows = rows[~self.records.is_copy(rows)]
+            fits, bodies = bodies_of(self.records.columns, rows, kind)
+            rows, queues = rows[fits], bodies["queue"].astype(np.int64)
             self._about[kind] = (rows, self.records.columns.ids.at(rows), queues)
         rows, ids, queues = self._about[kind]
         mine: Mask = ids == self.messages.ids[number]

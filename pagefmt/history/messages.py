@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, distinct, narrow
+from pagefmt.arrays import Ints, Mask, ValueIndex, distinct, narrow, spread
 from pagefmt.history.paged import PagedMessages, Surroundings, paged_messages
 from pagefmt.history.positions import UNPLACED
 from pagefmt.history.records import BEFORE, NEVER, PREPARED, HistoryRecords
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, QueueReferences
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, QueueReferences, ReferenceKeys
 from pagefmt.journal.numbers import TOGETHER
+from pagefmt.journal.record_bodies import bodies_of
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
-_QUEUE_ID: Final = 8  # bytes
-_QUEUE: Final = np.dtype([("queue", ">i8")])
-_COUNT: Final = np.dtype([("queue", ">i8"), ("value", ">i4")])
-_TIME: Final = np.dtype([("queue", ">i8"), ("value", ">i8")])
 _NO_ROW: Final = -1
 
 
@@ -119,7 +116,7 @@ class HistoryMessages:
         chosen = narrow(chosen[np.argsort(self.records.positions(self.row[chosen]), kind="stable")])
         counts = np.diff(self.begins)[chosen]
         begins = np.append(0, np.cumsum(counts))
-        which = narrow(np.repeat(self.begins[chosen] - begins[:-1], counts) + np.arange(begins[-1]))
+        which = narrow(spread(self.begins[chosen], counts))
         held, acked = self.is_in_doubt[which], ~self.is_state((PastState.WAITING,))[which]
         if waiting is not None:
             held, acked = np.zeros(len(which), bool), ~waiting[which]
@@ -152,78 +149,66 @@ class UnmatchedAcks(NamedTuple):
 
 
 class _References:
-    """Pairs of message and queue, by message, those of one message in their order of arrival, each pair once.
+    """Pairs of message and queue, each once, and what the records say of each. Those of pages come last.
 
     ``paged``: index of the paged message, -1 in the journal. ``acked``: where the acknowledgement took effect,
     ``NEVER`` without one; ``ack``: its row, -1 without one.
     """
 
-    def __init__(self, message: Ints, queue: Ints, paged: Ints) -> None:
-        if not (message[1:] >= message[:-1]).all():
-            order = np.argsort(message, kind="stable")
-            message, queue, paged = message[order], queue[order], paged[order]
-        self._queues = distinct(queue)
-        words = self._words(message, queue)
-        self._order: Ints | None = None
-        if not (words[1:] > words[:-1]).all():
-            order = np.argsort(words, kind="stable")
-            first = np.append(True, words[order][1:] != words[order][:-1])[: len(words)]
-            kept = np.sort(order[first])
-            message, queue, paged, words = message[kept], queue[kept], paged[kept], words[kept]
-            self._order = narrow(np.argsort(words, kind="stable"))
-            words = words[self._order]
-        self.message, self.queue, self.paged = narrow(message), narrow(queue), narrow(paged)
-        self._sorted_words = words
-        self.acked = _filled(len(message), NEVER)
-        self.ack = _filled(len(message), _NO_ROW)
+    def __init__(self, message: Ints, queue: Ints, pages: PagedMessages, of_page: Ints) -> None:
+        self._pages, self._of_page, owner = pages, of_page, pages.owner
+        journal = len(message)
+        if len(owner):
+            message = np.concatenate([message, narrow(of_page[owner])])
+            queue = np.concatenate([queue, narrow(pages.queue)])
+        self.keys = ReferenceKeys(message, queue)
+        first = np.arange(len(message)) if self.keys.first is None else self.keys.first
+        self.paged = narrow(np.append(owner, -1)[np.where(first < journal, -1, first - journal)])
+        self.acked, self.ack = _filled(len(first), NEVER), _filled(len(first), _NO_ROW)
 
-    def _words(self, message: Ints, queue: Ints) -> Ints:
-        """Pack each pair into one number."""
-        words: Ints = message.astype(np.int64) * max(len(self._queues), 1) + np.searchsorted(self._queues, queue)
-        return words
+    @property
+    def arrival(self) -> Ints | None:
+        """Return the order in which those of each message arrived, None if it is that of the pairs."""
+        return None if self.keys.first is None else np.lexsort((self.keys.first, self.keys.message))
 
     def find(self, message: Ints, queue: Ints) -> Ints:
         """Return the index of each pair, -1 if there is no such reference. A message of -1 is none."""
-        none: Ints = np.full(len(message), -1)
-        if not len(self._sorted_words):
-            return none
-        which = np.searchsorted(self._queues, queue).clip(max=len(self._queues) - 1)
-        words = np.where(
-            (message >= 0) & (self._queues[which] == queue), message * max(len(self._queues), 1) + which, -1
-        )
-        at = np.searchsorted(self._sorted_words, words).clip(max=len(self._sorted_words) - 1)
-        index = at if self._order is None else self._order[at]
-        return np.where(self._sorted_words[at] == words, index, none)
+        index = np.full(len(message), -1)
+        pairs, at = self.keys.find(message, queue)
+        index[pairs] = at
+        return index
 
-    def acknowledge(self, index: Ints, at: Ints, row: Ints) -> None:
-        """Note acknowledgements of references. Of several the last one counts."""
-        self.acked[index], self.ack[index] = at, row
+    def in_pages(self, mask: Mask) -> tuple[Ints, Ints]:
+        """Return the chosen references of paged messages that are known by nothing else, and their indexes."""
+        chosen = np.flatnonzero(mask)
+        owner = self._pages.owner[chosen]
+        index = self.find(self._of_page[owner], self._pages.queue[chosen])
+        mine = self.paged[index] == owner
+        return chosen[mine], index[mine]
 
 
 def history_messages(records: HistoryRecords, around: Surroundings, *, from_start: bool) -> HistoryMessages:
     """Return the messages of a history with their states. ``from_start``: no record before the first one is missing."""
     pages = paged_messages(records, around, from_start=from_start)
     ids, row, sent, of_page = _sent_messages(records, pages)
-    journal = _in_journal(records, ids, sent)
-    references = _with_pages(*journal, pages, of_page)
-    unmatched = _acknowledge(records, ids, pages, references)
-    begins = narrow(np.searchsorted(references.message, np.arange(len(ids) + 1)))
-    outcome = _outcomes(records, pages, of_page, sent, references)
-    return HistoryMessages(
-        records,
-        pages,
-        ids,
-        row,
-        sent,
-        begins,
-        references.queue,
+    numbers = ValueIndex(ids)
+    references = _References(*_in_journal(records, numbers, sent), pages, of_page)
+    unmatched = _acknowledge(records, numbers, pages, references)
+    begins = narrow(np.append(0, np.cumsum(np.bincount(references.keys.message, minlength=len(ids)))))
+    columns = [
+        narrow(references.keys.queue),
         references.acked,
         references.ack,
         references.paged,
-        _latest(records, ids, references, RecordType.UPDATE_DELIVERY_COUNT, _COUNT),
-        _latest(records, ids, references, RecordType.SET_SCHEDULED_DELIVERY_TIME, _TIME),
-        outcome,
-        unmatched,
+        _latest(records, numbers, references, RecordType.UPDATE_DELIVERY_COUNT),
+        _latest(records, numbers, references, RecordType.SET_SCHEDULED_DELIVERY_TIME),
+        _outcomes(records, pages, sent, references),
+    ]
+    if (arrival := references.arrival) is not None:
+        columns = [column[arrival] for column in columns]
+    queue, acked, ack, paged, delivered, scheduled, outcome = columns
+    return HistoryMessages(
+        records, pages, ids, row, sent, begins, queue, acked, ack, paged, delivered, scheduled, outcome, unmatched
     )
 
 
@@ -264,87 +249,73 @@ def _message_rows(records: HistoryRecords) -> Ints:
     return first
 
 
-def _references_of(records: HistoryRecords, kind: RecordType, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
-    """Return the rows of a type in the journal that are long enough, in their order, and the queue of each."""
-    return _references_among(records, records.rows_of(kind), layout)
-
-
-def _references_among(records: HistoryRecords, rows: Ints, layout: np.dtype[np.void]) -> tuple[Ints, Ints]:
-    """Return those of the rows that are no events and are long enough, and the queue of each."""
-    rows = rows[~records.is_event(rows) & (records.columns.sizes.at(rows) >= layout.itemsize)]
-    queue: Ints = records.columns.beginnings(rows, layout.itemsize).view(layout)["queue"].astype(np.int64)
-    return rows, queue
-
-
-def _in_journal(records: HistoryRecords, ids: Ints, sent: Ints) -> tuple[Ints, Ints]:
+def _in_journal(records: HistoryRecords, numbers: ValueIndex, sent: Ints) -> tuple[Ints, Ints]:
     """Return message and queue of the references in the journal."""
-    rows, queue = _references_of(records, RecordType.ADD_REF, _QUEUE)
-    message = MessageNumbers(ids).of(records.columns.ids.at(rows))
-    good = message >= 0
-    # a reference that was rolled back belongs to a message that was rolled back, too
-    never = np.flatnonzero(good & (records.effects(rows) == NEVER))
-    good[never] = sent[message[never]] == NEVER
-    return message[good], queue[good]
+    messages, queues = [narrow(np.zeros(0, np.int64))], [narrow(np.zeros(0, np.int64))]
+    for rows, queue, _ in _about_references(records, records.rows_of(RecordType.ADD_REF), RecordType.ADD_REF):
+        message = numbers.of(records.columns.ids.at(rows))
+        good = message >= 0
+        # a reference that was rolled back belongs to a message that was rolled back, too
+        never = np.flatnonzero(good & (records.effects(rows) == NEVER))
+        good[never] = sent[message[never]] == NEVER
+        messages.append(narrow(message[good]))
+        queues.append(narrow(queue[good]))
+    return np.concatenate(messages), np.concatenate(queues)
 
 
-def _with_pages(message: Ints, queue: Ints, pages: PagedMessages, message_of_page: Ints) -> _References:
-    """Return the references in journal and pages, with the acknowledgements of those in pages."""
-    journal = np.full(len(message), -1)
-    if not len(pages.queue):
-        return _References(message, queue, journal)
-    owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))
-    of_pages = message_of_page[owner]
-    columns = zip((message, queue, journal), (of_pages, pages.queue, owner), strict=True)
-    references = _References(*(np.concatenate(both) for both in columns))
-    acked = np.flatnonzero(pages.ack >= 0)
-    index, ack = references.find(of_pages[acked], pages.queue[acked]), pages.ack[acked]
-    mine = references.paged[index] == owner[acked]
-    references.acknowledge(index[mine], pages.acks.at[ack[mine]], pages.acks.row[ack[mine]])
-    return references
+def _about_references(records: HistoryRecords, rows: Ints, kind: RecordType) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield rows of a type that are no events, the queue of each and its value, if there is one.
 
-
-def _acknowledge(records: HistoryRecords, ids: Ints, pages: PagedMessages, references: _References) -> UnmatchedAcks:
-    """Note the acknowledgements of references in the journal, and return those whose message is not known.
-
-    The first one that is no copy of a compaction counts. Some are looked at together, which keeps memory small.
+    Some rows come at a time, which keeps memory small.
     """
-    rows = records.rows_of(RecordType.ACKNOWLEDGE_REF)
-    lost = [(pages.acks.queue[pages.acks.message < 0], pages.acks.at[pages.acks.message < 0])]
+    for start in range(0, len(rows), TOGETHER):
+        some = rows[start : start + TOGETHER]
+        some = some[~records.is_event(some)]
+        fits, bodies = bodies_of(records.columns, some, kind)
+        value = bodies["value"] if "value" in (bodies.dtype.names or ()) else bodies["queue"][:0]
+        yield some[fits], bodies["queue"].astype(np.int64), value.astype(np.int64)
+
+
+def _acknowledge(
+    records: HistoryRecords, numbers: ValueIndex, pages: PagedMessages, references: _References
+) -> UnmatchedAcks:
+    """Note the acknowledgements of references, and return those whose message is not known.
+
+    The first one that is no copy of a compaction counts; one of a page does not count against one in the journal.
+    """
+    acks, kind = pages.acks, RecordType.ACKNOWLEDGE_REF
+    chosen, index = references.in_pages(pages.ack >= 0)
+    references.acked[index], references.ack[index] = acks.at[pages.ack[chosen]], acks.row[pages.ack[chosen]]
+    rows = records.rows_of(kind)
+    lost = [(acks.queue[acks.message < 0], acks.at[acks.message < 0])]
     copies = records.is_copy(rows)
-    numbers = MessageNumbers(ids)
-    for some, limit in ((rows[~copies], BEFORE), (rows[copies], PREPARED - 1)):
-        for start in range(0, len(some), TOGETHER):
-            kept, queue = _references_among(records, some[start : start + TOGETHER], _QUEUE)
+    for mask, limit in ((~copies, BEFORE), (copies, PREPARED - 1)):
+        for kept, queue, _ in _about_references(records, rows[mask], kind):
             at = records.effects(kept)
             index = references.find(numbers.of(records.columns.ids.at(kept)), queue)
             unmatched = (index < 0) & (at != NEVER)
             lost.append((queue[unmatched], at[unmatched]))
             order = np.argsort(at, kind="stable")[::-1]  # of several of one reference the first is noted last
-            earlier = np.maximum(at[order], limit) < references.acked[index[order]]
-            order = order[(index[order] >= 0) & earlier]
-            references.acknowledge(index[order], at[order], kept[order])
+            order = order[index[order] >= 0]
+            order = order[np.maximum(at[order], limit) < references.acked[index[order]]]
+            references.acked[index[order]], references.ack[index[order]] = at[order], kept[order]
     return UnmatchedAcks(*(np.concatenate(columns) for columns in zip(*lost, strict=True)))
 
 
-def _latest(
-    records: HistoryRecords, ids: Ints, references: _References, kind: RecordType, layout: np.dtype[np.void]
-) -> Ints:
+def _latest(records: HistoryRecords, numbers: ValueIndex, references: _References, kind: RecordType) -> Ints:
     """Return what the last record of a type says about each reference, 0 without a record."""
-    latest = np.zeros(len(references.message), np.int64)
-    rows, queue = _references_of(records, kind, layout)
-    good = records.effects(rows) < PREPARED
-    rows, queue = rows[good], queue[good]
-    index = references.find(MessageNumbers(ids).of(records.columns.ids.at(rows)), queue)
-    values = records.columns.beginnings(rows, layout.itemsize).view(layout)["value"].astype(np.int64)
-    latest[index[index >= 0]] = values[index >= 0]
+    latest = np.zeros(len(references.paged), np.int64)
+    for rows, queue, value in _about_references(records, records.rows_of(kind), kind):
+        index = references.find(numbers.of(records.columns.ids.at(rows)), queue)
+        good = (records.effects(rows) < PREPARED) & (index >= 0)
+        latest[index[good]] = value[good]
     return narrow(latest)
 
 
-def _outcomes(
-    records: HistoryRecords, pages: PagedMessages, of_page: Ints, sent: Ints, references: _References
-) -> Ints:
+def _outcomes(records: HistoryRecords, pages: PagedMessages, sent: Ints, references: _References) -> Ints:
     """Return the outcome of each reference as far as records tell it, without a look into messages."""
-    paged, at = references.paged, sent[references.message] if len(sent) else references.message
+    paged, message = references.paged, references.keys.message
+    at = sent[message] if len(sent) else message
     in_page = paged >= 0
     outcome = narrow(np.full(len(paged), _WAITING))
     acked = references.acked < PREPARED
@@ -355,14 +326,10 @@ def _outcomes(
         own_sent = np.where(in_page, pages.sent[paged], at)
         unplaced = in_page & (pages.page[paged] == UNPLACED) & pages.is_gone[paged]
         done = np.zeros(len(paged), bool)
-        owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))[pages.is_done]  # of queues that are done
-        index = references.find(of_page[owner], pages.queue[pages.is_done])
-        done[index[paged[index] == owner]] = True
+        done[references.in_pages(pages.is_done)[1]] = True
         outcome[in_page & pages.is_gone[paged] & ~acked] = _ACKNOWLEDGED
         outcome[unplaced & ~acked & ~pages.is_proved[paged]] = _UNKNOWN
-        owner = np.repeat(np.arange(len(pages.row)), np.diff(pages.begins))[pages.is_emptied]
-        index = references.find(of_page[owner], pages.queue[pages.is_emptied])
-        index = index[paged[index] == owner]
+        _, index = references.in_pages(pages.is_emptied)
         outcome[index[outcome[index] == _UNKNOWN]] = _ACKNOWLEDGED
         outcome[done & ~acked] = REMOVED
     else:

@@ -5,24 +5,23 @@ docs/spec/history.md 1, 6.5 and 6.6 say what is known of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Fields, Ints, Mask, distinct, ranked
+from pagefmt.arrays import Fields, Ints, Mask, ValueIndex, distinct, ranked, spread
 from pagefmt.history.positions import UNPLACED, Bookmark, StoreFacts, placed_events
 from pagefmt.history.records import BEFORE, NEVER, HistoryRecords
+from pagefmt.journal.held_messages import ReferenceKeys
 from pagefmt.journal.positions import BOOKMARK
+from pagefmt.journal.record_bodies import bodies_of
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
 _FRAME: Final = 19  # bytes of a page record around the message and its queue ids (docs/spec/page-files.md 4)
-_QUEUE_ID: Final = 8  # bytes
+_QUEUE_ID: Final = 8  # bytes of each queue id in that record
 _SIZE_IN_FRONT: Final = 4  # bytes: in pages the size of a core large message stands in front of it
-_REFERENCE: Final = np.dtype([("queue", ">i8")])
-_PLACE: Final = np.dtype([("queue", ">i8"), ("page", ">i8"), ("number", ">i4")])
-_TRANSACTION: Final = np.dtype([("tx", ">i8"), ("references", ">i4")])
 _NO_FILE: Final = -1  # the row of an event that no file has
 _NO_PAGE: Final = 1 << 62  # behind all pages
 
@@ -81,6 +80,11 @@ class PagedMessages:
     is_done: Mask
     is_emptied: Mask
     acks: CursorAcks
+
+    @property
+    def owner(self) -> Ints:
+        """Return for each reference the index of its message."""
+        return np.repeat(np.arange(len(self.row)), np.diff(self.begins))
 
 
 class CursorAcks(NamedTuple):
@@ -201,16 +205,14 @@ class _Paged:
     def _match(self, mine: Ints, acks: Ints, completes: Fields) -> None:
         """Find the events that acknowledgements name by position, and the queues that are done with their pages."""
         placed = mine[self.page[mine] != UNPLACED]
-        keys = _position_key(self.page[placed], self.number[placed])
-        order = np.argsort(keys, kind="stable")
-        self.acks.message[acks] = _looked_up(
-            keys[order], placed[order], _position_key(self.acks.page[acks], self.acks.number[acks])
-        )
-        done = {(int(queue), int(page)) for queue, page, _ in completes.tolist()}
-        if done:
-            inside = np.isin(self.events.owner, placed)
-            for at in np.flatnonzero(inside).tolist():
-                self.is_done[at] = (int(self.events.queue[at]), int(self.page[self.events.owner[at]])) in done
+        positions = ValueIndex(_position_key(self.page[placed], self.number[placed]))
+        index = positions.of(_position_key(self.acks.page[acks], self.acks.number[acks]))
+        self.acks.message[acks] = np.append(placed, -1)[index]
+        if len(completes):
+            references = spread(self.events.begins[placed], np.diff(self.events.begins)[placed])
+            page = self.page[self.events.owner[references]]
+            done, _ = ReferenceKeys(completes["page"], completes["queue"]).find(page, self.events.queue[references])
+            self.is_done[references[done]] = True
 
     def _note_emptied(self, written: Ints, facts: StoreFacts) -> None:
         """Note unplaced events before a placed one, where each page up to that is acknowledged as a whole.
@@ -226,14 +228,14 @@ class _Paged:
             while bound in facts.disk:  # what is gone is in no page that is still there
                 bound -= 1
             bounds[last] = bound
-        emptied: dict[int, int] = {}
-        for event, last in zip(written[unplaced].tolist(), later[unplaced].tolist(), strict=True):
-            bound = bounds[last]
-            for at in range(int(self.events.begins[event]), int(self.events.begins[event + 1])):
-                queue = int(self.events.queue[at])
-                if queue not in emptied:
-                    emptied[queue] = self._emptied_pages(queue, facts)
-                self.is_emptied[at] = emptied[queue] >= bound
+        events = written[unplaced]
+        counts = np.diff(self.events.begins)[events]
+        references = spread(self.events.begins[events], counts)
+        lasts, which = ranked(np.repeat(later[unplaced], counts))
+        queues, which_queue = ranked(self.events.queue[references])
+        bound = np.array([bounds[last] for last in lasts.tolist()], np.int64)[which]
+        emptied = np.array([self._emptied_pages(queue, facts) for queue in queues.tolist()], np.int64)[which_queue]
+        self.is_emptied[references] = emptied >= bound
 
     def _emptied_pages(self, queue: int, facts: StoreFacts) -> int:
         """Return up to which page a queue has acknowledged every message of all pages from the first one on."""
@@ -248,11 +250,10 @@ class _Paged:
         """Return the messages with their acknowledgements and what is matched of their transactions."""
         events, acks = self.events, self.acks
         matched = np.flatnonzero(acks.message >= 0)
-        queues = distinct(events.queue)
-        wanted = acks.message[matched] * max(len(queues), 1) + np.searchsorted(queues, acks.queue[matched])
-        keys = events.owner * max(len(queues), 1) + np.searchsorted(queues, events.queue)
-        order = np.argsort(wanted, kind="stable")
-        ack = _looked_up(wanted[order], matched[order], keys)
+        acknowledged = ReferenceKeys(acks.message[matched], acks.queue[matched])
+        references, at = acknowledged.find(events.owner, events.queue)
+        ack = np.full(len(events.queue), -1)
+        ack[references] = matched[at if acknowledged.first is None else acknowledged.first[at]]
         sent, is_proved = self._sent(ack)
         is_gone = ~self.on_disk if self.around.disk is not None else np.zeros(len(events.row), bool)
         return PagedMessages(
@@ -266,11 +267,10 @@ class _Paged:
         sent, is_proved = events.at.copy(), np.zeros(len(events.at), bool)
         transactions = _page_transactions(self.records)
         in_range = np.zeros(len(sent), bool)
-        for some, at in _in_ranges(events, transactions):
-            sent[some], in_range[some] = at, True
-        effects = dict(zip(transactions["tx"].tolist(), transactions["at"].tolist(), strict=True))
-        for event in np.flatnonzero(self.on_disk & (self.tx >= 0)).tolist():
-            sent[event] = effects.get(int(self.tx[event]), NEVER)
+        ranged, at = _in_ranges(events, transactions)
+        sent[ranged], in_range[ranged] = at, True
+        on_disk, latest = np.flatnonzero(self.on_disk & (self.tx >= 0)), transactions[::-1]
+        sent[on_disk] = np.append(latest["at"], NEVER)[ValueIndex(latest["tx"]).of(self.tx[on_disk])]
         is_proved |= self.on_disk | in_range
         acknowledged = np.zeros(len(sent), bool)
         acknowledged[events.owner[ack >= 0]] = True
@@ -332,7 +332,8 @@ def _events(records: HistoryRecords) -> _Events:
     rows = rows[records.is_event(rows)]
     references = records.rows_of(RecordType.ADD_REF)
     references = references[records.is_event(references)]
-    references = references[records.columns.sizes.at(references) >= _QUEUE_ID]
+    fits, bodies = bodies_of(records.columns, references, RecordType.ADD_REF)
+    references, queue = references[fits], bodies["queue"].astype(np.int64)
     ids, at = records.columns.ids.at(rows), records.positions(rows)
     # A reference belongs to the last event before it that has its id.
     distinct_ids, which = ranked(ids)
@@ -344,11 +345,10 @@ def _events(records: HistoryRecords) -> _Events:
     before = np.searchsorted(keys[order], of_id * span + records.positions(references)) - 1
     owner = order[before.clip(min=0)] if len(order) else before
     good = (before >= 0) & (ids[owner] == wanted_ids) if len(order) else np.zeros(len(references), bool)
-    owner, references = owner[good], references[good]
+    owner, queue = owner[good], queue[good]
     by_owner = np.argsort(owner, kind="stable")
-    queue = records.columns.beginnings(references[by_owner], _QUEUE_ID).view(_REFERENCE)["queue"].astype(np.int64)
     begins = np.searchsorted(owner[by_owner], np.arange(len(rows) + 1))
-    return _Events(rows, ids, at, begins, queue)
+    return _Events(rows, ids, at, begins, queue[by_owner])
 
 
 def _with_disk(events: _Events, around: Surroundings) -> _Events:
@@ -365,7 +365,7 @@ def _with_disk(events: _Events, around: Surroundings) -> _Events:
             ids.append(page.ids[missing])
             at.append(reached[np.searchsorted(known_ids, page.ids[missing])])
             counts.append(np.diff(page.begins)[missing])
-            queues += [page.queues[page.begins[n] : page.begins[n + 1]] for n in missing.tolist()]
+            queues.append(page.queues[spread(page.begins[missing], counts[-1])])
     if not queues:
         return events
     more = np.concatenate(counts)
@@ -378,15 +378,10 @@ def _with_disk(events: _Events, around: Surroundings) -> _Events:
     )
 
 
-def _bodies(records: HistoryRecords, rows: Ints, layout: np.dtype[np.void]) -> tuple[Ints, Fields]:
-    """Return the rows whose bodies are long enough, and the fields of these."""
-    rows = rows[records.columns.sizes.at(rows) >= layout.itemsize]
-    fields: Fields = records.columns.beginnings(rows, layout.itemsize).view(layout)
-    return rows, fields
-
-
 def _cursor_acks(records: HistoryRecords) -> tuple[CursorAcks, _Bookmarks]:
-    rows, fields = _bodies(records, records.rows_of(RecordType.ACKNOWLEDGE_CURSOR), _PLACE)
+    rows = records.rows_of(RecordType.ACKNOWLEDGE_CURSOR)
+    fits, fields = bodies_of(records.columns, rows, RecordType.ACKNOWLEDGE_CURSOR)
+    rows = rows[fits]
     queue, page, number = (fields[name].astype(np.int64) for name in ("queue", "page", "number"))
     at, marks = records.effects(rows), np.flatnonzero(number == BOOKMARK)
     bookmarks = _Bookmarks(queue[marks], page[marks], at[marks])
@@ -401,23 +396,26 @@ def _cursor_acks(records: HistoryRecords) -> tuple[CursorAcks, _Bookmarks]:
 
 def _completes(records: HistoryRecords) -> Fields:
     rows = records.rows_of(RecordType.PAGE_CURSOR_COMPLETE)
-    rows, fields = _bodies(records, rows, _PLACE)
-    completes: Fields = fields[records.effects(rows) != NEVER].astype([(name, "i8") for name in _PLACE.names or ()])
+    fits, fields = bodies_of(records.columns, rows, RecordType.PAGE_CURSOR_COMPLETE)
+    names = fields.dtype.names or ()
+    completes: Fields = fields[records.effects(rows[fits]) != NEVER].astype([(name, "i8") for name in names])
     return completes
 
 
 def _page_transactions(records: HistoryRecords) -> Fields:
     """Return page transactions with the ids of their records, and where they took effect."""
     rows = records.rows_of(RecordType.PAGE_TRANSACTION)
-    rows, fields = _bodies(records, rows[records.columns.updates.at(rows) == 0], _TRANSACTION)
+    rows = rows[records.columns.updates.at(rows) == 0]
+    fits, fields = bodies_of(records.columns, rows, RecordType.PAGE_TRANSACTION)
+    rows = rows[fits]
     table = np.zeros(len(rows), [("tx", "i8"), ("record", "i8"), ("references", "i8"), ("at", "i8")])
     table["tx"], table["references"] = fields["tx"], fields["references"]
     table["record"], table["at"] = records.columns.ids.at(rows), records.effects(rows)
     return table
 
 
-def _in_ranges(events: _Events, transactions: Fields) -> Iterator[tuple[Ints, int]]:
-    """Yield the events of a page transaction, and where it took effect.
+def _in_ranges(events: _Events, transactions: Fields) -> tuple[Ints, Ints]:
+    """Return the events of page transactions, and where these took effect.
 
     They have ids between that of the transaction and that of its record, and as many references as it counts.
     """
@@ -426,20 +424,12 @@ def _in_ranges(events: _Events, transactions: Fields) -> Iterator[tuple[Ints, in
     first = np.searchsorted(ids, transactions["tx"], "right")
     behind = np.searchsorted(ids, transactions["record"], "left")
     matching = np.flatnonzero((behind > first) & (sums[behind] - sums[first] == transactions["references"]))
-    for n in matching.tolist():
-        yield order[first[n] : behind[n]], int(transactions["at"][n])
+    counts = (behind - first)[matching]
+    return order[spread(first[matching], counts)], np.repeat(transactions["at"][matching], counts)
 
 
 def _position_key(page: Ints, number: Ints) -> Ints:
     return (page << 32) + number
-
-
-def _looked_up(keys: Ints, values: Ints, wanted: Ints) -> Ints:
-    """Return the value of each wanted key, -1 for those that are not among the ascending ``keys``."""
-    if not len(keys):
-        return np.full(len(wanted), -1)
-    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-    return np.where(keys[at] == wanted, values[at], -1)
 
 
 def _highest(keys: Ints, values: Ints) -> dict[int, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, ranked
+from pagefmt.arrays import Ints, Mask, ranked, spread
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.pages.file_part import WHOLE_FILE
 from pagefmt.directory.bindings import QueueBinding
@@ -19,7 +19,7 @@ from pagefmt.history.history import History
 from pagefmt.history.messages import OUTCOMES, HeldHistory, HistoryMessages, PastState
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.outstanding.ack_state import PageRule
-from pagefmt.outstanding.journal_parts import JournalOrigin, JournalPart, MessageParts, spread
+from pagefmt.outstanding.journal_parts import JournalOrigin, JournalPart, MessageParts
 from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.message_location import QueueEntries, QueueEntry, TimeBrackets, Where
 from pagefmt.vectors import IrregularPage, opened_chunks, wanted_records

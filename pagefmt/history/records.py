@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, distinct
+from pagefmt.arrays import Ints, Mask, distinct, narrow
 from pagefmt.history.files import HistoryListing, TimeBracket, WrittenFile, brackets, written_order
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.damage import JournalDamage, damage_of
@@ -104,7 +104,7 @@ class HistoryRecords:
         """Return the row that ends the transaction of a row; None without a transaction, or if nothing ends it."""
         if self.kinds[row] not in _IN_TRANSACTION:
             return None
-        ends = self._rows_of_kinds((RecordKind.COMMIT, RecordKind.ROLLBACK))
+        ends = _rows_with(self.kinds, (RecordKind.COMMIT, RecordKind.ROLLBACK))
         ends = ends[self.transactions.at(ends) == self.transactions[row]]
         at = self.positions(ends)
         later = ends[at > self.positions(np.array([row]))[0]]
@@ -116,12 +116,7 @@ class HistoryRecords:
 
     def rows_of(self, *user_types: int) -> Ints:
         """Return the rows with records of these types, in the order in which they were written."""
-        some = [np.zeros(0, np.int64)]
-        start = 0
-        for types in self.columns.types.portions():
-            some.append(np.flatnonzero(np.isin(types, user_types)) + start)
-            start += len(types)
-        rows = np.concatenate(some)
+        rows = _rows_with(self.columns.types, user_types)
         if self.order == tuple(range(len(self.order))):
             return rows
         return rows[np.argsort(self.positions(rows), kind="stable")]
@@ -159,7 +154,7 @@ class HistoryRecords:
 
         A PREPARE is an end if no other one follows.
         """
-        rows = self._rows_of_kinds(_ENDS)
+        rows = _rows_with(self.kinds, _ENDS)
         kinds, transactions, at = self.kinds.at(rows), self.transactions.at(rows), self.positions(rows)
         order = np.lexsort((at, transactions))
         kinds, transactions, at = kinds[order], transactions[order], at[order]
@@ -167,14 +162,6 @@ class HistoryRecords:
         kept = (kinds != RecordKind.PREPARE) | ~ended
         effect = np.where(kinds == RecordKind.COMMIT, at, np.where(kinds == RecordKind.PREPARE, PREPARED, NEVER))
         return transactions[kept], at[kept], effect[kept]
-
-    def _rows_of_kinds(self, kinds: Sequence[int]) -> Ints:
-        some = [np.zeros(0, np.int64)]
-        start = 0
-        for portion in self.kinds.portions():
-            some.append(np.flatnonzero(np.isin(portion, kinds)) + start)
-            start += len(portion)
-        return np.concatenate(some)
 
     def is_event(self, rows: Ints) -> Mask:
         """Return which rows are events, which a broker writes for paged messages and for pieces of large bodies."""
@@ -203,6 +190,15 @@ def read_records(listing: HistoryListing, advance: Callable[[int], None] = lambd
             notes.append(not_read(file.name, err, file.size))
         advance(file.size)
     return reading.finish(listing, torn, notes)
+
+
+def _rows_with(column: Numbers, values: Sequence[int]) -> Ints:
+    """Return the rows in which a column has one of these values, ascending, in few bytes each."""
+    some, start = [narrow(np.zeros(0, np.int64))], 0
+    for portion in column.portions():
+        some.append(narrow(np.flatnonzero(np.isin(portion, values)) + start))
+        start += len(portion)
+    return np.concatenate(some)
 
 
 def _chosen(frames: JournalFrames) -> Ints:
@@ -259,7 +255,7 @@ class _Reading:
             ends.append(at)
         files = self.columns.files
         times: list[TimeBracket] = [TimeBracket(None, None)] * len(order)
-        for n, bracket in zip(order, brackets([files[n] for n in order], listing.copied), strict=True):
+        for n, bracket in zip(order, brackets([files[n].name for n in order], listing.copied), strict=True):
             times[n] = bracket
         return HistoryRecords(
             self.columns,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pagefmt.journal.files import HEADER, JournalFile, NotAJournal, encode_header
@@ -191,21 +192,62 @@ class JournalColumns:
             else:
                 large.setdefault(bisect_right(self.begins, row) - 1, []).append((index, size, at))
         for number, wanted in large.items():
-            file = self.files[number]
-            opened = open_file(file.path)
-            try:
-                first, end = min(at for _, _, at in wanted), max(at + size for _, size, at in wanted)
-                near = end - first <= 2 * sum(size for _, size, _ in wanted)
-                whole = opened.read_at(end - first, first) if near else b""
+            with self._reader(number) as read:
                 for index, size, at in wanted:
-                    bodies[index] = whole[at - first : at - first + size] if near else opened.read_at(size, at)
-                    if len(bodies[index]) != size:
-                        raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
-                if opened.read_at(HEADER.size, 0) != encode_header(file.stated or file.header):
-                    raise NotAJournal(f"{file.path}: {_CHANGED}")
-            finally:
-                opened.close()
+                    bodies[index] = read(size, at)
         return bodies
+
+    def stretches(self, rows: Ints) -> Iterator[tuple[Ints, bytes | bytearray, Ints]]:
+        """Yield the bodies of rows file by file: indexes in ``rows``, a content, and the offsets of the bodies in it.
+
+        Raises ``NotAJournal`` as ``bodies`` does. Most bodies of a file usually lie near each other, and then the bytes
+        from the first one to the last one are read at once.
+        """
+        import numpy as np
+
+        from pagefmt.arrays import distinct
+
+        sizes, places = self.sizes.at(rows), self.places.at(rows)
+        small = np.flatnonzero(sizes <= SMALL)
+        if len(small):
+            positions = small[sizes[small] == POSITION]
+            yield (
+                positions,
+                self.position_bodies.bodies(places[positions]).tobytes(),
+                np.arange(len(positions)) * POSITION,
+            )
+            others = small[sizes[small] != POSITION]
+            yield others, self.small, places[others]
+        numbers = np.where(sizes > SMALL, np.searchsorted(self.begins, rows, "right") - 1, -1)
+        for number in distinct(numbers[numbers >= 0]).tolist():
+            mine = np.flatnonzero(numbers == number)
+            at, lengths = places[mine], sizes[mine]
+            first, whole = int(at.min()), int((at + lengths).max() - at.min())
+            with self._reader(number) as read:
+                if whole <= 2 * int(lengths.sum()):
+                    yield mine, read(whole, first), at - first
+                else:
+                    content = b"".join(map(read, lengths.tolist(), at.tolist()))
+                    yield mine, content, np.cumsum(lengths) - lengths
+
+    @contextmanager
+    def _reader(self, number: int) -> Iterator[Callable[[int, int], bytes]]:
+        """Open a file to read so many bytes at an offset. Raise ``NotAJournal`` if a broker changed it."""
+        file = self.files[number]
+        opened = open_file(file.path)
+
+        def read(size: int, at: int) -> bytes:
+            content = opened.read_at(size, at)
+            if len(content) != size:
+                raise NotAJournal(f"{file.path}: offset {at}: {_CHANGED}")
+            return content
+
+        try:
+            yield read
+            if opened.read_at(HEADER.size, 0) != encode_header(file.stated or file.header):
+                raise NotAJournal(f"{file.path}: {_CHANGED}")
+        finally:
+            opened.close()
 
 
 def _each_once(bodies: Bodies) -> tuple[Bodies, Ints]:

@@ -12,22 +12,19 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, distinct, narrow
+from pagefmt.arrays import Ints, Mask, ValueIndex, distinct, narrow
 from pagefmt.journal.columns import JournalColumns
 from pagefmt.journal.load import LoadedJournal
 from pagefmt.journal.numbers import TOGETHER
+from pagefmt.journal.record_bodies import bodies_of
 from pagefmt.journal.record_types import MESSAGES, RecordType
 
 NO_TRANSACTION: Final = -1
-_QUEUE: Final = np.dtype([("queue", ">i8")])
-_COUNT: Final = np.dtype([("queue", ">i8"), ("value", ">i4")])
-_TIME: Final = np.dtype([("queue", ">i8"), ("value", ">i8")])
-_LAYOUTS: Final = {
-    RecordType.ADD_REF: _QUEUE,
-    RecordType.ACKNOWLEDGE_REF: _QUEUE,
-    RecordType.UPDATE_DELIVERY_COUNT: _COUNT,
-    RecordType.SET_SCHEDULED_DELIVERY_TIME: _TIME,
-}
+_ABOUT_REFERENCES: Final = (
+    RecordType.ACKNOWLEDGE_REF,
+    RecordType.UPDATE_DELIVERY_COUNT,
+    RecordType.SET_SCHEDULED_DELIVERY_TIME,
+)
 
 
 class QueueReferences(NamedTuple):
@@ -94,33 +91,18 @@ class _Facts(NamedTuple):
         return _Facts(*(column[rows] for column in self))
 
 
-class MessageNumbers:
-    """Numbers of messages by their ids."""
-
-    def __init__(self, ids: Ints) -> None:
-        self._order = None if (ids[1:] >= ids[:-1]).all() else narrow(np.argsort(ids, kind="stable"))
-        self._ids = ids if self._order is None else ids[self._order]
-
-    def of(self, wanted: Ints) -> Ints:
-        """Return the number of each message, -1 for unknown ones."""
-        if not len(self._ids):
-            return np.full(len(wanted), -1, np.int64)
-        at = np.searchsorted(self._ids, wanted).clip(max=len(self._ids) - 1)
-        return np.where(self._ids[at] == wanted, at if self._order is None else self._order[at], -1)
-
-
 def journal_messages(loaded: LoadedJournal) -> JournalMessages:
     """Return the messages and references in a journal, apart from what it says about pages."""
     none = np.zeros(0, np.int64)
     rows, tx = _joined([(none, none), *_rows(loaded, MESSAGES)])
     ids = narrow(loaded.columns.ids.at(rows))
-    numbers = MessageNumbers(ids)
+    numbers = ValueIndex(ids)
     added = _every_fact(loaded, RecordType.ADD_REF, numbers)
     lost = np.flatnonzero(added.message < 0)
     pairs = tuple(zip(loaded.columns.ids.at(added.row[lost]).tolist(), added.queue[lost].tolist(), strict=True))
     if len(lost):
         added = added.of(np.flatnonzero(added.message >= 0))
-    keys = _Keys(added.message, added.queue)
+    keys = ReferenceKeys(added.message, added.queue)
     del added
     references = QueueReferences(
         keys.message,
@@ -135,23 +117,23 @@ def journal_messages(loaded: LoadedJournal) -> JournalMessages:
         references = references.of(by_message)
         arrived = np.argsort(keys.first[by_message], kind="stable")
     arrived = narrow(np.arange(len(keys.message)) if arrived is None else arrived)
-    begins = narrow(np.searchsorted(references.message, np.arange(len(rows) + 1, dtype=references.message.dtype)))
+    begins = narrow(np.append(0, np.cumsum(np.bincount(references.message, minlength=len(rows)))))
     return JournalMessages(loaded.columns, rows, ids, tx, begins, references, arrived, pairs)
 
 
 def astray(loaded: LoadedJournal, messages: JournalMessages) -> Iterator[tuple[RecordType, Ints, Ints]]:
     """Yield type, messages and queues of records about references that do not exist."""
-    keys = _Keys(messages.references.message, messages.references.queue)
-    numbers = MessageNumbers(messages.ids)
-    for kind in _LAYOUTS.keys() - {RecordType.ADD_REF}:
+    keys = ReferenceKeys(messages.references.message, messages.references.queue)
+    numbers = ValueIndex(messages.ids)
+    for kind in _ABOUT_REFERENCES:
         facts = _every_fact(loaded, kind, numbers)
-        matching, _ = keys.find(facts)
+        matching, _ = keys.find(facts.message, facts.queue)
         unmatched = np.delete(np.arange(len(facts.row)), matching)
         if len(unmatched):
             yield kind, loaded.columns.ids.at(facts.row[unmatched]), facts.queue[unmatched]
 
 
-class _Keys:
+class ReferenceKeys:
     """Distinct pairs of message number and queue, ascending.
 
     ``first``: where each pair occurs first, None if the input was ascending. A pair is packed into one integer.
@@ -181,9 +163,9 @@ class _Keys:
         good = (message >= 0) & (self._queues[which] == queue) if len(self._queues) else np.zeros(len(queue), bool)
         return message.astype(np.int64) * len(self._queues) + which, good
 
-    def find(self, facts: _Facts) -> tuple[Ints, Ints]:
-        """Return the indices of the facts whose pair exists, and the positions of those pairs."""
-        wanted, good = self._word(facts.message, facts.queue)
+    def find(self, message: Ints, queue: Ints) -> tuple[Ints, Ints]:
+        """Return the indices of the pairs that exist, and their positions among the keys. No message is -1."""
+        wanted, good = self._word(message, queue)
         at = np.searchsorted(self._known, np.where(good, wanted, 0).astype(self._known.dtype))
         at = at.clip(max=max(len(self._known) - 1, 0))
         matching = np.flatnonzero(good & (self._known[at] == wanted)) if len(self._known) else at[:0]
@@ -206,36 +188,34 @@ def _joined(parts: Iterable[Sequence[Ints]]) -> Iterator[Ints]:
     return map(np.concatenate, zip(*narrowed, strict=True))
 
 
-def _facts(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers) -> Iterator[_Facts]:
-    layout, columns = _LAYOUTS[kind], loaded.columns
+def _facts(loaded: LoadedJournal, kind: RecordType, numbers: ValueIndex) -> Iterator[_Facts]:
     for rows, tx in _rows(loaded, frozenset((kind,))):
-        fits = columns.sizes.at(rows) >= layout.itemsize
+        fits, bodies = bodies_of(loaded.columns, rows, kind)
         rows, tx = rows[fits], tx[fits]
-        bodies = columns.beginnings(rows, layout.itemsize).view(layout)
-        value = bodies["value"] if "value" in (layout.names or ()) else np.zeros(len(rows))
-        message = numbers.of(columns.ids.at(rows))
+        value = bodies["value"] if "value" in (bodies.dtype.names or ()) else np.zeros(len(rows))
+        message = numbers.of(loaded.columns.ids.at(rows))
         yield _Facts(rows, message, bodies["queue"].astype(np.int64), value.astype(np.int64), tx)
 
 
-def _every_fact(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers) -> _Facts:
+def _every_fact(loaded: LoadedJournal, kind: RecordType, numbers: ValueIndex) -> _Facts:
     none = np.zeros(0, np.int64)
     return _Facts(*_joined([_Facts(none, none, none, none, none), *_facts(loaded, kind, numbers)]))
 
 
-def _acknowledged(loaded: LoadedJournal, numbers: MessageNumbers, keys: _Keys) -> tuple[Mask, Mask]:
+def _acknowledged(loaded: LoadedJournal, numbers: ValueIndex, keys: ReferenceKeys) -> tuple[Mask, Mask]:
     """Return which references are acknowledged, and which only in a prepared transaction."""
     acked, held = np.zeros(len(keys.message), bool), np.zeros(len(keys.message), bool)
     for acks in _facts(loaded, RecordType.ACKNOWLEDGE_REF, numbers):
-        matching, at = keys.find(acks)
+        matching, at = keys.find(acks.message, acks.queue)
         prepared = acks.tx[matching] != NO_TRANSACTION
         held[at[prepared]] = True
         acked[at[~prepared]] = True
     return acked, held & ~acked
 
 
-def _latest(loaded: LoadedJournal, kind: RecordType, numbers: MessageNumbers, keys: _Keys) -> Ints:
+def _latest(loaded: LoadedJournal, kind: RecordType, numbers: ValueIndex, keys: ReferenceKeys) -> Ints:
     latest = np.zeros(len(keys.message), np.int64)
     for facts in _facts(loaded, kind, numbers):
-        matching, at = keys.find(facts)
+        matching, at = keys.find(facts.message, facts.queue)
         latest[at] = facts.value[matching]
     return narrow(latest)

@@ -5,32 +5,29 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, narrow
+from pagefmt.arrays import Ints, Mask, ValueIndex, narrow, spread
 from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.messages.persisted import Message
-from pagefmt.codec.messages.persisters import AMQP_LARGE
 from pagefmt.codec.pages.frames import Damage
-from pagefmt.codec.pages.page_in_memory import LooseRecord, PageInMemory, laid_out
-from pagefmt.codec.pages.record import CORE_LARGE, ORDINARY, OTHER_LARGE, PageRecord
+from pagefmt.codec.pages.page_in_memory import PageInMemory
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.directory.paging import AddressText, Store
 from pagefmt.journal.columns import SMALL
 from pagefmt.journal.files import JournalFile, NotAJournal
-from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, MessageNumbers, journal_messages
+from pagefmt.journal.held_messages import NO_TRANSACTION, JournalMessages, journal_messages
 from pagefmt.journal.load import TRIES, JournalMoves, load_journal
 from pagefmt.journal.message_journal import MessageJournal
 from pagefmt.journal.numbers import TOGETHER
 from pagefmt.journal.record_types import RecordType
 from pagefmt.outstanding.ack_state import AckState, PageRule
 from pagefmt.outstanding.loaded_journals import Unknown
-from pagefmt.outstanding.message_filter import MessageFilter, SelectedMessage, select_messages
 from pagefmt.outstanding.message_location import REPLACED, JournalPlaces, MessageOrigin, Where
+from pagefmt.outstanding.message_pages import decoded_records, message_page
 from pagefmt.outstanding.schedules import AT_ANY_TIME, BrokerStart, started_references
 from pagefmt.outstanding.state import PagingState
 from pagefmt.storage.files import NotReadable
@@ -120,15 +117,6 @@ class JournalOrigin(MessageOrigin):
         return references.delivered[rows], references.scheduled[rows]
 
 
-def spread(first: Ints, counts: Ints) -> Ints:
-    """Return consecutive numbers for each k, concatenated.
-
-    ``first[k]``, ``first[k] + 1`` … ``counts[k]`` numbers for each k.
-    """
-    ends = np.cumsum(counts)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - ends + counts, counts)
-
-
 @dataclass(frozen=True, slots=True)
 class JournalPart:
     """Some messages of the journal as a page, with what is known of them, as ``StoreState`` has it of a store."""
@@ -188,9 +176,8 @@ class MessageParts:
         """Yield the messages of these numbers that are understood, each with its number."""
         for part in self.parts(numbers):
             if isinstance(part, JournalPart):
-                for selected in select_messages(part.page, None, MessageFilter()):
-                    if isinstance(selected, SelectedMessage) and isinstance(selected.record, PageRecord):
-                        yield int(part.origin.numbers[selected.number]), selected.record.message
+                for number, message in decoded_records(part.page):
+                    yield int(part.origin.numbers[number]), message
 
     def parts(self, numbers: Ints | None = None, size: int | None = None) -> Iterator[JournalPart | LostPart]:
         """Yield all messages, or these in this order, in parts of about ``size`` bytes (None: ``CHUNK``)."""
@@ -250,7 +237,7 @@ class MessageParts:
             _by_queue(references.queue, number, references.acked),
             _by_queue(references.queue, number, references.held),
         )
-        page = self._page(mine, references.queue, counts)
+        page = message_page(messages.columns, messages.rows[mine], messages.tx[mine], references.queue, counts)
         return JournalPart(page, self._origin(mine), rule, self._unknown, queues)
 
     @property
@@ -261,21 +248,6 @@ class MessageParts:
     def _origin(self, mine: Ints) -> JournalOrigin:
         reason = None if self._unknown is None else self._unknown.reason
         return JournalOrigin(self._queues or {}, reason, self.large, self.now, self.messages, mine)
-
-    def _page(self, mine: Ints, queues: Ints, counts: Ints) -> PageInMemory:
-        columns, rows = self.messages.columns, self.messages.rows[mine]
-        ends, ids = np.cumsum(counts).tolist(), queues.tolist()
-        records = zip(
-            columns.types.at(rows).tolist(),
-            columns.bodies(rows.tolist()),
-            self.messages.tx[mine].tolist(),
-            pairwise([0, *ends]),
-            strict=True,
-        )
-        return laid_out(
-            LooseRecord(body, tuple(ids[first:end]), tx, *large_type(kind, body))
-            for kind, body, tx, (first, end) in records
-        )
 
 
 class JournalParts(MessageParts):
@@ -319,7 +291,7 @@ class JournalParts(MessageParts):
             now = journal_messages(load_journal(files[0].path.parent))
         except (NotAJournal, JournalMoves):
             return False
-        number = MessageNumbers(now.ids).of(self.messages.ids)
+        number = ValueIndex(now.ids).of(self.messages.ids)
         rows = np.where((number >= 0) & (self.messages.rows >= 0), now.rows[number] if len(now) else -1, -1)
         self.messages = replace(self.messages, columns=now.columns, rows=rows)
         return True
@@ -327,15 +299,6 @@ class JournalParts(MessageParts):
     @property
     def _bound(self) -> Collection[int] | None:
         return None if self.state.known.unknown_bindings is not None else self._queues
-
-
-def large_type(user_type: int, body: bytes) -> tuple[int, bool]:
-    """Return the large type of a message as pages have it, and whether its size stands in front of it."""
-    if user_type == RecordType.ADD_LARGE_MESSAGE:
-        return CORE_LARGE[0], True
-    if user_type == RecordType.ADD_MESSAGE:
-        return ORDINARY, True
-    return OTHER_LARGE if body[:1] == bytes((AMQP_LARGE,)) else ORDINARY, False
 
 
 def _by_queue(queue: Ints, number: Ints, mask: Mask) -> dict[int, array[int]]:

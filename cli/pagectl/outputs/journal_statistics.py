@@ -81,20 +81,18 @@ def statistics_of(place: DataLocation, journals: Sequence[JournalFiles], zone: t
 
 
 def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTimes]:
+    from pagefmt.history.files import brackets
     from pagefmt.journal.files import FileProblem
     from pagefmt.journal.overview import journal_overview
-    from pagefmt.journal.retained import WITHIN, copy_times
+    from pagefmt.journal.retained import copy_times
 
-    times = copy_times(journal.loaded.files, zone)
-    earlier: str | None = None
-    for row in journal_overview(journal.loaded):
-        if row.conditions == (FileProblem.COPY.value,):  # its records are in the file that it is a copy of
-            continue
-        copied = times.get(row.name)
-        later = None if copied is None else (copied + WITHIN).isoformat()
+    # the records of a copy are in the file that it is a copy of
+    rows = [row for row in journal_overview(journal.loaded) if row.conditions != (FileProblem.COPY.value,)]
+    times = brackets([row.name for row in rows], copy_times(journal.loaded.files, zone))
+    for row, (earliest, latest) in zip(rows, times, strict=True):
         yield JournalFileTimes(
-            not_before=earlier,
-            not_after=later,
+            not_before=None if earliest is None else earliest.isoformat(),
+            not_after=None if latest is None else latest.isoformat(),
             file=row.name,
             id=row.id,
             journal=journal_name(journal),
@@ -102,7 +100,6 @@ def _files(journal: JournalFiles, zone: tzinfo | None) -> Iterator[JournalFileTi
             live=row.live,
             records=row.records,
         )
-        earlier = earlier if copied is None else (copied - WITHIN).isoformat()
 
 
 def _zone_name(zone: tzinfo | None) -> str:
