@@ -24,6 +24,7 @@ from pagefmt.history.records import HistoryRecords, read_records
 from pagefmt.journal.files import HEADER, FileProblem, JournalFile, encode_header
 from pagefmt.journal.load import TRIES, JournalMoves
 from pagefmt.storage.files import FileGone, NotReadable, read_start
+from pagefmt.vectors import IrregularPage, routed
 
 _ACKNOWLEDGED = OUTCOMES.index(ACKNOWLEDGED)
 
@@ -138,6 +139,36 @@ def _disk_pages(every: Iterable[Store]) -> dict[str, list[DiskPage]]:
 
 
 def _disk_page(store: str, page: PageFile) -> DiskPage:
+    try:
+        facts = _page_columns(page)
+    except (IrregularPage, NotReadable):
+        facts = _page_facts(page)
+    return DiskPage(page.number, *facts[:4], f"{store}/{page.name}", facts[4])
+
+
+_PageFacts = tuple[Ints, Ints, Ints, Ints, Ints]  # ids, tx, begins, queues and offsets of a DiskPage
+
+
+def _page_columns(page: PageFile) -> _PageFacts:
+    """Return the records of a page in one pass. Raise ``IrregularPage`` if they have to be read one by one."""
+    ids, transactions, offsets, counts, queues = _column([]), _column([]), _column([]), _column([]), _column([])
+    for routes in routed(page):
+        counts_of_chunk = np.zeros(len(routes), np.int64)
+        for named in routes.named:
+            counts_of_chunk[named.rows] = named.ids.shape[1]
+        first = np.cumsum(counts_of_chunk) - counts_of_chunk
+        queues_of_chunk = np.zeros(int(counts_of_chunk.sum()), np.int64)
+        for named in routes.named:
+            queues_of_chunk[first[named.rows][:, None] + np.arange(named.ids.shape[1])] = named.ids
+        ids = np.append(ids, routes.messages().astype(np.int64))
+        transactions = np.append(transactions, np.full(len(routes), -1) if routes.tx is None else routes.tx)
+        offsets = np.append(offsets, routes.offset + routes.base)
+        counts, queues = np.append(counts, counts_of_chunk), np.append(queues, queues_of_chunk)
+    return ids, transactions, np.append(0, np.cumsum(counts)), queues, offsets
+
+
+def _page_facts(page: PageFile) -> _PageFacts:
+    """Return the records of a page, read one by one. Records after damage are not known."""
     ids: list[int] = []
     offsets: list[int] = []
     transactions: list[int] = []
@@ -151,15 +182,7 @@ def _disk_page(store: str, page: PageFile) -> DiskPage:
                 ids.append(route[5])
                 queues += route[6]
                 begins.append(len(queues))
-    return DiskPage(
-        page.number,
-        _column(ids),
-        _column(transactions),
-        _column(begins),
-        _column(queues),
-        f"{store}/{page.name}",
-        _column(offsets),
-    )
+    return _column(ids), _column(transactions), _column(begins), _column(queues), _column(offsets)
 
 
 def _column(values: list[int]) -> Ints:
