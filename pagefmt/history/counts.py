@@ -40,9 +40,12 @@ def held_references(messages: HistoryMessages, position: int | None = None) -> M
 
     References whose acknowledgement cannot be told are not among them.
     """
-    sent = _sent(messages)
+    return _held(messages, position, _sent(messages), _is_told(messages))
+
+
+def _held(messages: HistoryMessages, position: int | None, sent: Ints, is_told: Mask) -> Mask:
     acked = np.where(messages.acked < PREPARED, messages.acked, NEVER)
-    mask: Mask = _is_told(messages) & (sent < PREPARED)
+    mask: Mask = is_told & (sent < PREPARED)
     if position is None:
         mask &= (acked == NEVER) & messages.is_state((PastState.WAITING,))
     else:
@@ -63,17 +66,17 @@ def past_counts(messages: HistoryMessages, position: int | None = None) -> dict[
             count = counts.setdefault(queue, PastCount())
             setattr(count, field, max(0, getattr(count, field) + sign * number))
 
-    held, in_pages = held_references(messages, position), messages.paged >= 0
+    sent, is_told = _sent(messages), _is_told(messages)
+    held, in_pages = _held(messages, position, sent, is_told), messages.paged >= 0
     add("journal", messages.queue[held & ~in_pages])
     add("pages", messages.queue[held & in_pages])
-    sent = _sent(messages)
     add("in_doubt", messages.queue[sent == PREPARED])
     gone = messages.is_state(_GONE) & (messages.row[messages.owner] >= 0)
     if position is not None:
         gone &= (sent <= position) & ~held
         lost = messages.unmatched
         add("unseen", lost.queue[(lost.at > position) & (lost.at < PREPARED)])
-        add("unseen", messages.queue[~_is_told(messages) & (sent > position) & (sent < PREPARED)], -1)
+        add("unseen", messages.queue[~is_told & (sent > position) & (sent < PREPARED)], -1)
     add("gone", messages.queue[gone])
     return counts
 

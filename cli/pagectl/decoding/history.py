@@ -51,7 +51,7 @@ def with_past_queues(opened: OpenedHistory, choice: MessageFilter) -> MessageFil
     return replace(choice, queues=choice.queues | same)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class HistorySources(PageSources):
     """The messages of a history that are asked for.
 
@@ -60,14 +60,13 @@ class HistorySources(PageSources):
     bytes of a part, None for the usual size.
     """
 
-    parts: HistoryParts | None = None
+    parts: HistoryParts
     states: Collection[PastState] | None = None
     by_message: bool = False
     part_size: int | None = None
 
     def in_front(self) -> Iterator[PageToRead]:
         """Yield the parts of the history."""
-        assert self.parts is not None
         choice = self.choice.of_store(None)
         if choice is None:
             return
