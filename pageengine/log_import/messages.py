@@ -46,7 +46,9 @@ _MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec"
 _TRANSACTION = re.compile(r"TransactionImpl \[xid=(?P<xid>.{0,600}?), txID=(?P<id>\d+),.{0,600}?state=(?P<state>\w+),")
 _TIMEOUT = re.compile(r"timeoutSeconds=(-?\d+)")
 _XID = re.compile(r"XidImpl \(\S+ bq:(\S+) formatID:(-?\d+) gtxid:(\S+)")
-_NEXT_PROPERTY = re.compile(r", (?=[^=,\[\]]+=)")
+# Between two properties, by the text of that: 2.28 writes no blank behind commas.
+_NEXT_PROPERTY = {between: re.compile(rf"{between}(?=[^=,\[\]]+=)") for between in (", ", ",")}
+_WITHOUT_BLANKS = re.compile(r"\w[^,]*,\S")
 # Types of properties that a protocol adds, if the value alone does not show the type.
 _TYPES = {
     "_AMQ_GROUP_SEQUENCE": ValueKind.INT,
@@ -102,7 +104,7 @@ def find_message(text: str) -> LoggedMessage | None:
     end = text.find("]]@", header.end()) if header is not None else -1
     if header is None or end < 0:
         return None
-    props, uncertain = _properties(text[header.end() : end])
+    props, uncertain = _properties(text[header.end() : end], _separator(text, header, end))
     large = next((item.value for item in props if item.name == LARGE_SIZE and isinstance(item.value, int)), None)
     props = MessageProperties(item for item in props if item.name != LARGE_SIZE)
     address, with_user = header["address"], header["user"] != "null"
@@ -126,7 +128,7 @@ def find_message(text: str) -> LoggedMessage | None:
 
 def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
     end = text.find("}, messageAnnotations=", header.end())
-    props, uncertain = _properties(text[header.end() + 1 : end]) if end >= 0 else (MessageProperties(), True)
+    props, uncertain = _properties(text[header.end() + 1 : end], ", ") if end >= 0 else (MessageProperties(), True)
     durable = header["durable"] == "true"
     around = Send(address=header["address"], seq=0, durable=durable, props=props)
     body = int(header["size"]) - amqp_bytes(around, anonymous=False)
@@ -147,16 +149,23 @@ def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
     )
 
 
-def _properties(text: str) -> tuple[MessageProperties, bool]:
+def _separator(text: str, header: re.Match[str], end: int) -> str:
+    """Return what stands between two properties. A large message has no blanks in its header, whatever the release."""
+    if "Large" in header[0].partition("[")[0]:
+        return ", " if _NEXT_PROPERTY[", "].search(text, header.end(), end) else ","
+    return "," if _WITHOUT_BLANKS.match(header[0]) else ", "
+
+
+def _properties(text: str, between: str) -> tuple[MessageProperties, bool]:
     """Return the properties of plain ``k=v`` pairs, their types guessed, and whether they are uncertain.
 
     They are uncertain if a value contains a separator, or if a name occurs twice.
     """
     properties: dict[str, MessageProperty] = {}
     uncertain = "]" in text or "[" in text
-    for pair in _NEXT_PROPERTY.split(text) if text else ():
+    for pair in _NEXT_PROPERTY[between].split(text) if text else ():
         name, mark, value = pair.partition("=")
-        uncertain |= not mark or ", " in value or name in properties
+        uncertain |= not mark or between in value or name in properties
         properties[name] = _guess(name, value)
     return MessageProperties(properties.values()), uncertain
 
