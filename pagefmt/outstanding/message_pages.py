@@ -31,6 +31,7 @@ def message_page(columns: JournalColumns, rows: Ints, tx: Ints, queues: Ints, co
     """
     # Between the bytes of two messages lies a gap: the end of one record and the head of the next one. All gaps are
     # made in one array, and then joined with the messages, which are cut out of the files' content.
+    counts = counts.astype(np.int64)  # in narrow columns eight bytes for each queue do not fit
     types, sizes, messages = columns.types.at(rows), columns.sizes.at(rows), [b""] * len(rows)
     for index, content, offsets in columns.stretches(rows):
         cuts = map(slice, offsets.tolist(), (offsets + sizes[index]).tolist())

@@ -7,25 +7,19 @@ import io
 import json
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, get_args
+from typing import Any
 
 import json_schemas
 import pagectl.reports
 import pytest
 from golden_cases import GoldenCase
-from pagectl.reports.form import EditionName, Report
+from pagectl.reports.form import Report
 from pagectl.reports.listing import RowListing
 from pagectl.reports.message_lines import CHOSEN
 from program import call
 
-from pagefmt.editions import EDITION_NAMES
-
 MODULES = [import_module(f"pagectl.reports.{module.name}") for module in iter_modules(pagectl.reports.__path__)]
 LISTINGS = [value for module in MODULES for value in vars(module).values() if isinstance(value, RowListing)]
-
-
-def test_editions_are_those_that_are_known() -> None:
-    assert get_args(EditionName) == EDITION_NAMES
 
 
 def test_every_class_is_part_of_an_answer() -> None:

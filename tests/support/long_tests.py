@@ -147,6 +147,7 @@ MANY_CASES = {
     "golden/test_messages_golden.py": 4,
     "golden/test_replay_real_broker.py::test_outcome_is_the_brokers": 3,
     "golden/test_send_limits.py": 3,
+    "harm/test_damaged_histories.py": 6,
     "harm/test_configurations_that_stop_the_start.py": 4,
     "harm/test_links.py": 3,
     "harm/test_lock.py": 3,
