@@ -68,6 +68,7 @@ def acknowledged(number: int, within: int) -> Iterator[JournalRecord]:
 
 def make(root: Path, megabytes: int) -> tuple[int, str]:
     """Write a retention folder beside a data directory, and return its number of messages, and its middle file."""
+    root.mkdir(exist_ok=True)
     write(root / "data", "m", 1)
     folder, held = root / "history", list[int]()
     folder.mkdir()
@@ -90,6 +91,7 @@ def ours(root: Path, middle: str) -> dict[str, list[str]]:
         "messages find --id": [*tool, "find", *past, "--id", str(1000 + FIRST + 1)],
         "messages decode": [*tool, "decode", *past, "--format", "jsonl"],
         "messages trace": [*tool, "trace", str(root), "--id", str(1000 + FIRST + 1)],
+        "replay import": [*tool[:-1], "replay", "import", str(root), "--to", str(root / "trace.jsonl.zst")],
     }
 
 

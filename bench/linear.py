@@ -4,11 +4,11 @@
         [--folder DIR]
 
 At scale 1: 5,000,000 acknowledgements, 200,000 pages, 10,000 paging addresses, a page of 2 GiB, 100,000 empty folders,
-20,000 queues of an address, 200,000 journal messages, 40,000 large messages, 80,000 transactions, and replay with
-4,000 queues. The last column is the time for a unit beside that of the smaller size: 1.0 is linear; more than 1.4 is
-marked and ends the program with status 1. What each command takes on a hundredth of the smaller size is taken off: its
-own start, with the libraries that it loads. All run on one processor: only large work is shared by several, and costs
-half as much again in sum. ``--folder`` needs 8 GB.
+20,000 queues of an address, 200,000 journal messages, 40,000 large messages, 80,000 transactions, replay with 4,000
+queues, and a history of 800 MB. The last column is the time for a unit beside that of the smaller size: 1.0 is linear;
+more than 1.4 is marked and ends the program with status 1. What each command takes on a hundredth of the smaller size
+is taken off: its own start, with the libraries that it loads. All run on one processor: only large work is shared by
+several, and costs half as much again in sum. ``--folder`` needs 8 GB.
 
 At scale 1, on two busy cores (processor seconds, most memory; the program alone has 36 MiB):
 
@@ -37,6 +37,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / part) for part in ("", "cli", "schemas", "bench", "tests/support")]
 
+import history  # noqa: E402
 from growing_stores import READING, journal_message, made, words  # noqa: E402
 from make_pages import ADDRESS, FOLDER, SETS, record, records, write_bindings  # noqa: E402
 from memory import QUEUES, write_acks  # noqa: E402
@@ -159,6 +160,11 @@ def replaying(data: Path) -> Iterator[tuple[str, list[str]]]:
     yield "replay", [*tool, "--config", str(data / "broker.xml"), "--format", "json"]
 
 
+def retained(data: Path) -> Iterator[tuple[str, list[str]]]:
+    names = sorted(path.name for path in (data / "history").iterdir())
+    return iter(history.ours(data, names[len(names) // 2]).items())
+
+
 Make = Callable[[Path, int], object]
 MOST_GROWTH = 1.4
 """Of the time for a unit."""
@@ -173,7 +179,9 @@ KINDS: dict[str, tuple[Make, int]] = {
     "large messages": (partial(made, "large messages"), 40_000),
     "transactions": (partial(made, "transactions"), 80_000),
     "replay": (queues, 4_000),
+    "history": (history.make, 800),
 }
+CALLS = {"replay": replaying, "history": retained}
 
 
 def main() -> None:
@@ -215,7 +223,7 @@ def measure(kind: str, make: Make, smaller: int, folder: Path, commands: tuple[s
         making = Process(target=make, args=(data, size))  # what is made here would be counted as a command's memory
         making.start()
         making.join()
-        for name, call in (replaying if kind == "replay" else reading)(data):
+        for name, call in CALLS.get(kind, reading)(data):
             if not name.startswith(commands):
                 continue
             used = once(call, also=(2,) if "salvage" in name else ())  # nothing to salvage is an error

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask, distinct
+from pagefmt.arrays import Ints, Mask, distinct, ranked
 from pagefmt.directory.bindings import QueueBinding
 from pagefmt.history.history import History
 from pagefmt.history.messages import HistoryMessages, PastState
@@ -207,14 +207,20 @@ def _acknowledged(history: History, at: Ints) -> tuple[Ints, Ints, int, int]:
     sent, acks = at[messages.owner], messages.pages.acks
     free = (acks.message < 0) & (acks.at < PREPARED)
     assumed = without_time = 0
-    for queue in distinct(messages.queue[left]).tolist():
-        mine = np.flatnonzero(left & (messages.queue == queue))
-        mine = mine[np.argsort(sent[mine], kind="stable")]
-        unknown = np.flatnonzero(free & (acks.queue == queue))
+    waiting, unknown = np.flatnonzero(left), np.flatnonzero(free)
+    waiting = waiting[np.lexsort((sent[waiting], messages.queue[waiting]))]
+    unknown = unknown[np.argsort(acks.queue[unknown], kind="stable")]
+    queues, begins = np.unique(messages.queue[waiting], return_index=True)
+    ends = [*begins[1:].tolist(), len(waiting)][: len(queues)]
+    for queue, begin, end in zip(queues.tolist(), begins.tolist(), ends, strict=True):
+        mine = waiting[begin:end]
+        mine_unknown = unknown[
+            np.searchsorted(acks.queue[unknown], queue, "left") : np.searchsorted(acks.queue[unknown], queue, "right")
+        ]
         # where there are more of one than of the other, the first of them have no counterpart in this history
-        count = min(len(mine), len(unknown))
+        count = min(len(mine), len(mine_unknown))
         matched, first = mine[len(mine) - count :], mine[: len(mine) - count]
-        which = unknown[len(unknown) - count :]
+        which = mine_unknown[len(mine_unknown) - count :]
         acked[matched], row[matched] = np.maximum(acks.at[which], sent[matched]), acks.row[which]
         assumed += count
         first = first[is_acknowledged[first]]
@@ -227,19 +233,22 @@ def _add_queues(events: _EventList, history: History, at: Ints, acked: Ints) -> 
     """Add the creation of each queue before the first message with a higher id, and its deletion behind its last."""
     messages = history.messages
     first_later = np.minimum.accumulate(np.append(at, NEVER)[::-1])[::-1]
-    earliest: dict[int, int] = {}
-    order = np.argsort(at[messages.owner], kind="stable")[::-1]
-    earliest.update(zip(messages.queue[order].tolist(), at[messages.owner[order]].tolist(), strict=True))
-    every = sorted({*history.queues.queues, *earliest})
-    created = np.array(
-        [min(int(first_later[np.searchsorted(messages.ids, q)]), earliest.get(q, NEVER)) for q in every], np.int64
-    )
-    events.add(EventKind.CREATE_QUEUE, created, np.array(every, np.int64))
-    removed = messages.is_state((PastState.REMOVED,))
-    for queue, tx in sorted(history.queues.deleted.items()):
-        gone = np.flatnonzero((messages.queue == queue) & removed & (messages.acked < PREPARED))
-        last = acked[(messages.queue == queue) & (acked < PREPARED)].max(initial=BEFORE)
-        place = messages.acked[gone].min() if len(gone) else first_later[np.searchsorted(messages.ids, tx)]
-        sent = at[messages.owner[messages.queue == queue]].max(initial=BEFORE)
-        where = max(int(place), int(last) + 1, int(sent) + 1)
-        events.add(EventKind.DELETE_QUEUE, np.array([where]), np.array([queue]))
+    sent, queues, which = at[messages.owner], *ranked(messages.queue)
+    first_sent, last_event, first_removed = (np.full(len(queues), value) for value in (NEVER, BEFORE, NEVER))
+    np.minimum.at(first_sent, which, sent)
+    np.maximum.at(last_event, which, np.where(acked < PREPARED, np.maximum(acked, sent), sent))
+    removed = messages.is_state((PastState.REMOVED,)) & (messages.acked < PREPARED)
+    np.minimum.at(first_removed, which[removed], messages.acked[removed].astype(np.int64))
+    every = distinct(np.array([*history.queues.queues, *queues.tolist()], np.int64))
+    later = first_later[np.searchsorted(messages.ids, every)]
+    known, index = np.isin(every, queues), np.searchsorted(queues, every)
+    later[known] = np.minimum(later[known], first_sent[index[known]])
+    events.add(EventKind.CREATE_QUEUE, later, every)
+    deleted = np.array(sorted(history.queues.deleted), np.int64)
+    tx = np.array([history.queues.deleted[queue] for queue in deleted.tolist()], np.int64)
+    places = first_later[np.searchsorted(messages.ids, tx)]
+    known, index = np.isin(deleted, queues), np.searchsorted(queues, deleted)
+    mine = index[known]
+    own = np.where(first_removed[mine] < NEVER, first_removed[mine], places[known])
+    places[known] = np.maximum(own, last_event[mine] + 1)
+    events.add(EventKind.DELETE_QUEUE, places, deleted)
