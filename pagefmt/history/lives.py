@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from pagefmt.arrays import Ints, Mask
+from pagefmt.arrays import Ints
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.history.copies import decoded_messages, origin_of
 from pagefmt.history.files import ATTIC, TimeBracket
@@ -19,6 +19,7 @@ from pagefmt.journal.record_bodies import bodies_of
 from pagefmt.journal.record_types import RecordType
 from pagefmt.journal.retained import RETAINED_NAME
 
+_AT_ONCE: Final = 1000  # messages whose events are held together
 _NO_BRACKET: Final = TimeBracket(None, None)
 
 
@@ -96,6 +97,11 @@ class _EventRecord(NamedTuple):
     to: int | None = None
 
 
+def _span(ids: Ints, id: int) -> slice:
+    """Return where an id stands in an array of rising ids."""
+    return slice(int(np.searchsorted(ids, id, "left")), int(np.searchsorted(ids, id, "right")))
+
+
 class LifeReader:
     """The lives of messages in a history."""
 
@@ -106,36 +112,47 @@ class LifeReader:
         copies = history.copies
         self._copy_of = dict(zip(copies.reference.tolist(), copies.copy.tolist(), strict=True))
         self._about: dict[RecordType, tuple[Ints, Ints, Ints]] = {}
+        pages = self.messages.pages
+        events = np.flatnonzero(pages.row >= 0)
+        self._events = events[np.argsort(pages.id[events], kind="stable")]
+        self._event_ids = pages.id[self._events]
 
     def with_copies(self, numbers: Iterable[int], copies_of: Callable[[Collection[int]], Iterable[int]]) -> list[int]:
         """Return messages and all of their copies, and copies of these, each once.
 
         ``copies_of`` returns the messages that name one of some ids as that of their original.
         """
-        chosen = list(dict.fromkeys(numbers))
-        new = chosen
+        chosen = dict.fromkeys(numbers)
+        new = list(chosen)
         while new:
             ids = {int(self.messages.ids[number]) for number in new}
             new = [number for number in copies_of(ids) if number not in chosen]
-            chosen = [*chosen, *new]
-        return chosen
+            chosen |= dict.fromkeys(new)
+        return list(chosen)
 
     def lives(self, numbers: list[int]) -> Iterator[Life]:
         """Yield the lives of messages. Raise ``NotReadable`` if a file cannot be read again."""
         decoded = dict(decoded_messages(self.messages, np.array(numbers, np.int64)))
         copied = self._diverted(numbers, decoded)
-        for number in numbers:
-            events = sorted(
-                self._event_records(number, copied.get(number, ())),
-                key=lambda event: (event.at, _ORDER.index(event.kind)),
-            )
-            rows = np.array(sorted({event.row for event in events if event.row >= 0}), np.int64)
+        pages = self._pages_of(numbers)
+        for start in range(0, len(numbers), _AT_ONCE):
+            # offsets are not kept: the files are read again, once for the events of many messages
+            events_of = {
+                number: sorted(
+                    self._event_records(number, copied.get(number, ())),
+                    key=lambda event: (event.at, _ORDER.index(event.kind)),
+                )
+                for number in numbers[start : start + _AT_ONCE]
+            }
+            every = {event.row for events in events_of.values() for event in events if event.row >= 0}
+            rows = np.array(sorted(every), np.int64)
             offsets = dict(zip(rows.tolist(), self.records.offsets(rows).tolist(), strict=True))
-            page = self._page_of(number)
-            life_events = tuple(
-                LifeEvent(event.kind, event.queue, self._spot(event, offsets, page), event.to) for event in events
-            )
-            yield Life(number, int(self.messages.ids[number]), decoded.get(number), life_events, self._ends(number))
+            for number, events in events_of.items():
+                id, page = int(self.messages.ids[number]), pages.get(number)
+                life_events = tuple(
+                    LifeEvent(event.kind, event.queue, self._spot(event, offsets, page), event.to) for event in events
+                )
+                yield Life(number, id, decoded.get(number), life_events, self._ends(number))
 
     def _diverted(self, numbers: list[int], decoded: dict[int, Message]) -> dict[int, list[int]]:
         """Return which of the messages are copies that left their original where it was."""
@@ -150,7 +167,7 @@ class LifeReader:
 
     def _event_records(self, number: int, copied: Iterable[int]) -> Iterator[_EventRecord]:
         messages, row = self.messages, int(self.messages.row[number])
-        pages = np.flatnonzero((messages.pages.id == messages.ids[number]) & (messages.pages.row >= 0))
+        pages = self._events[_span(self._event_ids, int(messages.ids[number]))]
         first = row if row >= 0 else int(messages.pages.row[pages[0]]) if len(pages) else -1
         if first >= 0:
             yield _EventRecord(self._position(first), LifeEventKind.SENT, None, first)
@@ -195,22 +212,25 @@ class LifeReader:
             rows = rows[~self.records.is_copy(rows)]
             fits, bodies = bodies_of(self.records.columns, rows, kind)
             rows, queues = rows[fits], bodies["queue"].astype(np.int64)
-            self._about[kind] = (rows, self.records.columns.ids.at(rows), queues)
+            ids = self.records.columns.ids.at(rows)
+            order = np.argsort(ids, kind="stable")
+            self._about[kind] = (rows[order], ids[order], queues[order])
         rows, ids, queues = self._about[kind]
-        mine: Mask = ids == self.messages.ids[number]
+        mine = _span(ids, int(self.messages.ids[number]))
         yield from zip(rows[mine].tolist(), queues[mine].tolist(), strict=True)
 
     def _position(self, row: int) -> int:
         return int(self.records.positions(np.array([row]))[0])
 
-    def _page_of(self, number: int) -> tuple[str, int] | None:
-        """Return file and offset of a message in a page that is still on the disk, None if it is in none."""
-        wanted = self.messages.ids[number]
+    def _pages_of(self, numbers: list[int]) -> dict[int, tuple[str, int]]:
+        """Return file and offset of those messages that are in a page that is still on the disk."""
+        wanted = {int(self.messages.ids[number]): number for number in numbers}
+        ids = np.array(list(wanted), np.int64)
+        places: dict[int, tuple[str, int]] = {}
         for page in self.history.disk_pages():
-            at = np.flatnonzero(page.ids == wanted)
-            if len(at):
-                return page.file, int(page.offsets[at[0]])
-        return None
+            for at in np.flatnonzero(np.isin(page.ids, ids)).tolist():
+                places.setdefault(wanted[int(page.ids[at])], (page.file, int(page.offsets[at])))
+        return places
 
     def _spot(self, event: _EventRecord, offsets: dict[int, int], page: tuple[str, int] | None) -> EventPlace | None:
         row = event.row
