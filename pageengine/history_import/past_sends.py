@@ -43,9 +43,10 @@ class MessagesInOrder:
             return self._source.in_page(number)
         if self._next is None or self._next[0] != number:
             return None
-        message = self._next[1]
+        # described before the next one is decoded: the properties of one message are remembered
+        described = sent_message(self._next[1], self._source.bodies)
         self._next = next(self._held, None)
-        return sent_message(message, self._source.bodies)
+        return described
 
 
 class PastSends:
