@@ -241,14 +241,14 @@ def _add_queues(events: _EventList, history: History, at: Ints, acked: Ints) -> 
     np.minimum.at(first_removed, which[removed], messages.acked[removed].astype(np.int64))
     every = distinct(np.array([*history.queues.queues, *queues.tolist()], np.int64))
     later = first_later[np.searchsorted(messages.ids, every)]
-    known, index = np.isin(every, queues), np.searchsorted(queues, every)
-    later[known] = np.minimum(later[known], first_sent[index[known]])
+    has_messages, index = np.isin(every, queues), np.searchsorted(queues, every)
+    later[has_messages] = np.minimum(later[has_messages], first_sent[index[has_messages]])
     events.add(EventKind.CREATE_QUEUE, later, every)
     deleted = np.array(sorted(history.queues.deleted), np.int64)
     tx = np.array([history.queues.deleted[queue] for queue in deleted.tolist()], np.int64)
     places = first_later[np.searchsorted(messages.ids, tx)]
-    known, index = np.isin(deleted, queues), np.searchsorted(queues, deleted)
-    mine = index[known]
-    own = np.where(first_removed[mine] < NEVER, first_removed[mine], places[known])
-    places[known] = np.maximum(own, last_event[mine] + 1)
+    has_messages, index = np.isin(deleted, queues), np.searchsorted(queues, deleted)
+    mine = index[has_messages]
+    own = np.where(first_removed[mine] < NEVER, first_removed[mine], places[has_messages])
+    places[has_messages] = np.maximum(own, last_event[mine] + 1)
     events.add(EventKind.DELETE_QUEUE, places, deleted)
