@@ -173,12 +173,8 @@ def _add_transactions(events: _EventList, messages: HistoryMessages, records: Hi
 
 def _prepares(records: HistoryRecords) -> tuple[Ints, Ints]:
     """Return id and position of each PREPARE, by id."""
-    rows, start = [np.zeros(0, np.int64)], 0
-    for kinds in records.kinds.portions():
-        rows.append(np.flatnonzero(kinds == RecordKind.PREPARE) + start)
-        start += len(kinds)
-    every = np.concatenate(rows)
-    ids, at = records.transactions.at(every), records.positions(every)
+    rows = records.rows_of_kinds(RecordKind.PREPARE)
+    ids, at = records.transactions.at(rows), records.positions(rows)
     order = np.lexsort((at, ids))
     return ids[order], at[order]
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from math import isfinite
 from typing import Final, NamedTuple
 
-from pageengine.model.amqp_encoding import SHORT, amqp_bytes, data_start
+from pageengine.model.amqp_encoding import body_bytes_within
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.sizes import FIXED_WIDTH, LARGE_SIZE_PROPERTY, header_bytes, properties_bytes
 from pageengine.trace.client_protocols import client_of, without_own
-from pageengine.trace.operations import ClientOptions, ClientProtocol, MessageProperties, MessageProperty, Send
+from pageengine.trace.operations import ClientOptions, ClientProtocol, MessageProperties, MessageProperty
 from pagefmt.codec.messages.amqp_message import AmqpLargeMessage, AmqpMessage
 from pagefmt.codec.messages.core_fields import USER_ID_SIZE
 from pagefmt.codec.messages.core_message import CoreLargeMessage, CoreMessage
@@ -20,13 +20,12 @@ from pagefmt.codec.messages.large import LargeMessages
 from pagefmt.codec.messages.persisted import Message
 from pagefmt.codec.messages.values import TypedValue, ValueKind
 from pagefmt.codec.wire import Undecodable
-from pagefmt.history.copies import CopyOrigin, origin_of
+from pagefmt.history.copies import NAMES_OF_ORIGINALS, CopyOrigin, origin_of
 from pagefmt.storage.files import NotReadable
 
 _HIGHEST_PRIORITY: Final = 9
 _HIGHEST_CHAR: Final = 0xFFFF
 _NO_PROPERTIES: Final = 1  # bytes of an empty block of properties
-_NAMES_OF_ORIGINALS: Final = ("_AMQ_ORIG_MESSAGE_ID", "_HQ_ORIG_MESSAGE_ID")
 _KINDS: Final = frozenset((*FIXED_WIDTH, ValueKind.STRING, ValueKind.BYTES))
 
 
@@ -97,7 +96,7 @@ def _core(message: CoreMessage | OldCoreMessage | CoreLargeMessage, address: str
         message.timestamp,
         message.expiration,
         props,
-        None if stored.keys().isdisjoint(_NAMES_OF_ORIGINALS) else origin_of(message),
+        None if stored.keys().isdisjoint(NAMES_OF_ORIGINALS) else origin_of(message),
         lacks,
     )
 
@@ -107,10 +106,7 @@ def _amqp(message: AmqpMessage | AmqpLargeMessage, address: str, bodies: LargeMe
     encoded = len(message.encoded) if isinstance(message, AmqpMessage) else _body_size(bodies, message.id)
     if encoded is None:
         encoded, lacks = 0, "size of a large body"
-    size = encoded - amqp_bytes(Send(address, 0, durable=message.durable, props=props), anonymous=False)
-    if size > SHORT:
-        # the empty body of that has a short data section
-        size -= len(data_start(size)) - len(data_start(0))
+    size = body_bytes_within(encoded, address, message.durable, props)
     return SentMessage(
         message.id,
         address,

@@ -14,18 +14,11 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pageengine.model.amqp_encoding import SHORT, amqp_bytes, data_start
+from pageengine.model.amqp_encoding import body_bytes_within
 from pageengine.model.message import DEFAULT_PRIORITY
 from pageengine.model.sizes import header_bytes, properties_bytes
 from pageengine.trace.client_protocols import MQTT_QOS, client_of, without_own
-from pageengine.trace.operations import (
-    PLAIN_CLIENT,
-    ClientOptions,
-    ClientProtocol,
-    MessageProperties,
-    MessageProperty,
-    Send,
-)
+from pageengine.trace.operations import PLAIN_CLIENT, ClientOptions, ClientProtocol, MessageProperties, MessageProperty
 from pagefmt.codec.messages.values import ValueKind
 
 LARGE_SIZE = "_AMQ_LARGE_SIZE"
@@ -130,11 +123,7 @@ def _amqp_message(header: re.Match[str], text: str) -> LoggedMessage:
     end = text.find("}, messageAnnotations=", header.end())
     props, uncertain = _properties(text[header.end() + 1 : end], ", ") if end >= 0 else (MessageProperties(), True)
     durable = header["durable"] == "true"
-    around = Send(address=header["address"], seq=0, durable=durable, props=props)
-    body = int(header["size"]) - amqp_bytes(around, anonymous=False)
-    if body > SHORT:
-        # the empty body of that has a short data section
-        body -= len(data_start(body)) - len(data_start(0))
+    body = body_bytes_within(int(header["size"]), header["address"], durable, props)
     return LoggedMessage(
         int(header["id"]),
         header["address"],

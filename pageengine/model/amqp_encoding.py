@@ -9,7 +9,7 @@ from functools import lru_cache
 from struct import pack
 
 from pageengine.model.sizes import payload_bytes
-from pageengine.trace.operations import MessageProperty, Send
+from pageengine.trace.operations import MessageProperties, MessageProperty, Send
 from pagefmt.codec.messages.values import ValueKind
 
 DURABLE = bytes.fromhex("005370c0020141")
@@ -34,6 +34,15 @@ def amqp_bytes(send: Send, *, anonymous: bool) -> int:
     body = payload_bytes(send)
     before = sections_before_body(send.durable, send.address if anonymous else None, send.props)
     return sum(map(len, before)) + len(data_start(body)) + body
+
+
+def body_bytes_within(encoded: int, address: str, durable: bool, props: MessageProperties) -> int:
+    """Return the bytes of the body of a message with ``encoded`` bytes in all; negative if the rest alone is larger."""
+    body = encoded - amqp_bytes(Send(address, 0, durable=durable, props=props), anonymous=False)
+    if body > SHORT:
+        # the empty body of that has a short data section
+        body -= len(data_start(body)) - len(data_start(0))
+    return body
 
 
 @lru_cache(maxsize=4096)

@@ -26,6 +26,7 @@ _ORIGINAL: Final = "ORIG_MESSAGE_ID"
 _EXPIRY: Final = "ACTUAL_EXPIRY"
 _QUEUE: Final = "ORIG_QUEUE"
 _PREFIXES: Final = ("_AMQ_", "_HQ_")
+NAMES_OF_ORIGINALS: Final = tuple(prefix + _ORIGINAL for prefix in _PREFIXES)
 _ANNOTATION: Final = "x-opt-"
 _AT_ONCE: Final = 256  # messages decoded together
 

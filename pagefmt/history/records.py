@@ -104,7 +104,7 @@ class HistoryRecords:
         """Return the row that ends the transaction of a row; None without a transaction, or if nothing ends it."""
         if self.kinds[row] not in _IN_TRANSACTION:
             return None
-        ends = _rows_with(self.kinds, (RecordKind.COMMIT, RecordKind.ROLLBACK))
+        ends = self.rows_of_kinds(RecordKind.COMMIT, RecordKind.ROLLBACK)
         ends = ends[self.transactions.at(ends) == self.transactions[row]]
         at = self.positions(ends)
         later = ends[at > self.positions(np.array([row]))[0]]
@@ -120,6 +120,10 @@ class HistoryRecords:
         if self.order == tuple(range(len(self.order))):
             return rows
         return rows[np.argsort(self.positions(rows), kind="stable")]
+
+    def rows_of_kinds(self, *kinds: int) -> Ints:
+        """Return the rows with records of these kinds, in the order of the files' ids."""
+        return _rows_with(self.kinds, kinds)
 
     def effects(self, rows: Ints) -> Ints:
         """Return the positions at which rows took effect, that of the commit for a row of a transaction.
@@ -154,7 +158,7 @@ class HistoryRecords:
 
         A PREPARE is an end if no other one follows.
         """
-        rows = _rows_with(self.kinds, _ENDS)
+        rows = self.rows_of_kinds(*_ENDS)
         kinds, transactions, at = self.kinds.at(rows), self.transactions.at(rows), self.positions(rows)
         order = np.lexsort((at, transactions))
         kinds, transactions, at = kinds[order], transactions[order], at[order]
